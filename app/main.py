@@ -1,0 +1,133 @@
+"""The web application, put together."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from slowapi.errors import RateLimitExceeded
+from starlette.concurrency import run_in_threadpool
+
+from app.db.engine import Database
+from app.db.migrate import upgrade
+from app.mcp import copies, eras
+from app.mcp.hub import Hub
+from app.mcp.target import Target
+from app.mcp.tool_index import ToolIndex
+from app.mcp_apps import policy
+from app.mcp_apps.fragment import Fragments
+from app.settings import Settings
+from app.web import (
+    account,
+    deletion,
+    errors,
+    health,
+    limits,
+    mcp_apps,
+    middleware,
+    outbox,
+    raw,
+    servers,
+    sessions,
+    switches,
+    transcript,
+)
+from app.web.auth import routes as auth_routes
+from app.web.live import background
+from app.web.live import routes as live_routes
+from app.web.live.listed import Listed
+from app.web.live.long_calls import LongCalls
+from app.web.live.streams import Streams
+from app.web.static_files import VersionedStatic
+
+_ROUTERS = (
+    health.router,
+    auth_routes.router,
+    sessions.router,
+    transcript.router,
+    deletion.router,
+    raw.router,
+    switches.router,
+    servers.router,
+    outbox.router,
+    live_routes.router,
+)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application. Its database is opened, and brought to the newest schema, when it starts.
+
+    ``app.state`` holds ``settings``, ``limiter``, ``streams`` and ``long_calls`` at once;
+    ``database``, ``hub``, ``fragments`` and ``news`` while it runs. Serve it with ``uvicorn
+    --root-path`` behind a proxy that strips a base path.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        database = Database(settings.effective_database_url)
+        try:
+            await run_in_threadpool(upgrade, database.engine)
+
+            async def permit(target: Target) -> bool:
+                return await run_in_threadpool(policy.permits, database, target.url)
+
+            def keep_now(target: Target, index: ToolIndex) -> None:
+                with database.session() as db:
+                    copies.save_tools(db, target.key, index)
+
+            async def keep(target: Target, index: ToolIndex) -> None:
+                await run_in_threadpool(keep_now, target, index)
+
+            listed = Listed(database, app.state.streams)
+
+            def changed(target: Target, what: str) -> None:
+                fragments.expire(target)
+                listed(target, what)
+
+            spoken = eras.kept_in(database)
+            async with Hub(settings, permit=permit, keep=keep, eras=spoken, changed=changed) as hub:
+                fragments = Fragments(
+                    hub,
+                    database,
+                    cache_seconds=settings.cache_seconds,
+                    max_bytes=settings.view_max_bytes,
+                )
+                app.state.database, app.state.hub = database, hub
+                app.state.fragments = fragments
+                async with (
+                    background.watching(app, settings, database),
+                    background.filling(database),
+                ):
+                    yield
+                app.state.streams.close()
+                await app.state.long_calls.aclose()
+                await listed.aclose()
+                await fragments.aclose()
+        finally:
+            database.dispose()
+
+    app = FastAPI(
+        title="Vitrine",
+        lifespan=lifespan,
+        middleware=middleware.stack(settings),
+        # The interactive documentation loads scripts from elsewhere and lists every route.
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        # A redirect for a trailing slash would name a host and a scheme.
+        redirect_slashes=False,
+    )
+    app.state.settings = settings
+    app.state.limiter = limits.make_limiter()
+    app.state.streams = Streams()
+    app.state.long_calls = LongCalls(app.state.streams)
+    errors.install(app)
+    app.add_exception_handler(RateLimitExceeded, limits.limit_reached)
+    limited = (
+        auth_routes.make_router(app.state.limiter),
+        account.make_router(app.state.limiter),
+        mcp_apps.make_router(settings, app.state.limiter),
+    )
+    for router in (*_ROUTERS, *limited):
+        app.include_router(router)
+    app.mount("/static", VersionedStatic(), name="static")
+    return app

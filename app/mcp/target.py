@@ -1,0 +1,54 @@
+"""Where a connection goes and as whom."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from app.egress import URL
+
+STREAMABLE_HTTP = "streamable-http"
+SSE = "sse"
+# Never "stdio": the web process starts no program.
+TRANSPORTS = (STREAMABLE_HTTP, SSE)
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Target:
+    """An MCP server and the headers that say who asks it.
+
+    ``private_ok`` lets the address be private or loopback. It is true for now, because an
+    operator typed each URL; metadata and link-local addresses are refused whatever it says.
+    Raises ``ValueError`` for a transport other than ``streamable-http`` and ``sse``.
+    """
+
+    # The query may hold a key and headers do: neither shows in a log or a traceback.
+    url: str = field(repr=False)
+    transport: str = STREAMABLE_HTTP
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    private_ok: bool = True
+
+    def __post_init__(self) -> None:
+        if self.transport not in TRANSPORTS:
+            raise ValueError("an MCP server is reached over streamable-http or sse only")
+
+    @cached_property
+    def key(self) -> Key:
+        """(URL, fingerprint of everything else): what a connection and a cache belong to."""
+        headers = sorted((name.lower(), value) for name, value in self.headers)
+        facts = json.dumps([self.transport, self.private_ok, headers])
+        return self.url, hashlib.sha256(facts.encode()).hexdigest()
+
+
+def mask_url(url: str) -> str:
+    """``url`` for people and logs: every query value as ``•••``, userinfo and fragment gone."""
+    parsed = URL(url)
+    shown = str(parsed.copy_with(userinfo=b"", query=None, fragment=None))
+    masked = []
+    for part in parsed.query.decode("ascii").split("&"):
+        name, equals, _ = part.partition("=")
+        # A part without a value may itself be the key.
+        masked.append(f"{name}=•••" if equals else "•••")
+    return f"{shown}?{'&'.join(masked)}" if parsed.query else shown

@@ -1,0 +1,28 @@
+"""Ending what Vitrine has open to an MCP server, from a synchronous route."""
+
+from collections.abc import Iterable
+
+import anyio.from_thread
+from starlette.requests import HTTPConnection
+
+from app.db import tables
+from app.mcp import registry
+from app.mcp.target import TRANSPORTS, Target
+from app.web.state import hub_of
+
+
+def targets(servers: Iterable[tables.Server]) -> list[Target]:
+    """Where ``servers`` are reached; a stdio server is not. Take them before a change: they are
+    what is open now.
+    """
+    return [registry.target(server) for server in servers if server.transport in TRANSPORTS]
+
+
+def drop(connection: HTTPConnection, gone: Iterable[Target]) -> None:
+    """End the connections to ``gone`` and forget what those servers listed. Call it after the
+    change is committed, so that none is opened again, and in a thread of the event loop's pool:
+    connections belong to the loop.
+    """
+    hub = hub_of(connection)
+    for target in gone:
+        anyio.from_thread.run_sync(hub.drop, target)

@@ -1,0 +1,26 @@
+"""Everything that surrounds every request, as plain ASGI: no buffering, no hidden tasks."""
+
+from starlette.middleware import Middleware
+
+from app.settings import Settings
+from app.web.auth.gate import SignInGate
+from app.web.middleware.body_limit import BodyLimit
+from app.web.middleware.failsafe import Failsafe
+from app.web.middleware.headers import SecurityHeaders
+from app.web.middleware.origin import OriginCheck
+from app.web.middleware.request_log import RequestLog
+
+
+def stack(settings: Settings) -> list[Middleware]:
+    """Outermost first: whatever a later one raises is rendered, headed and logged by the earlier.
+
+    The gate comes last, so that a refused request costs no database read.
+    """
+    return [
+        Middleware(RequestLog),
+        Middleware(SecurityHeaders),
+        Middleware(Failsafe),
+        Middleware(BodyLimit, max_bytes=settings.request_max_bytes),
+        Middleware(OriginCheck),
+        Middleware(SignInGate),
+    ]

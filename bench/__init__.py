@@ -1,0 +1,1 @@
+"""What Vitrine costs, measured beside others in one run: ``make bench``."""

@@ -1,0 +1,122 @@
+"""Cross-site request forgery: each header that a browser may send, and each it may leave out."""
+
+import pytest
+from sqlmodel import select
+from starlette.datastructures import Headers
+from starlette.testclient import TestClient
+
+from app.db import tables
+from app.db.engine import Database
+from app.web.host import parse_host
+from app.web.middleware.origin import is_own, same_origin
+
+HOST = "example.org:8420"
+OWN = "http://example.org:8420"
+
+
+def own(scheme: str = "http", host: str = HOST, **headers: str) -> bool:
+    parsed = parse_host(host)
+    assert parsed is not None
+    raw = {name.replace("_", "-"): value for name, value in headers.items()}
+    return is_own(Headers(raw), parsed, scheme)
+
+
+def test_our_own_page_may_act() -> None:
+    assert own(origin=OWN)
+    assert own(origin=OWN, sec_fetch_site="same-origin")
+    assert own(sec_fetch_site="same-origin")
+    assert own(origin=OWN, sec_fetch_site="none")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "null",
+        "",
+        "http://evil.example",
+        "http://example.org",
+        "http://example.org:8421",
+        "http://sub.example.org:8420",
+        "http://example.org.evil.example:8420",
+        "http://example.org:8420.evil.example",
+        "http://evil.example#http://example.org:8420",
+        "http://example.org:8420@evil.example",
+        "http://evil.example/http://example.org:8420",
+        "http://example.org:8420 http://evil.example",
+        "http://example.org:8420/",
+        "http://example.org:08420x",
+        "ws://example.org:8420",
+        "file://example.org:8420",
+        "example.org:8420",
+    ],
+)
+def test_any_other_origin_is_refused(origin: str) -> None:
+    assert not own(origin=origin)
+    # Nor does the other header help it.
+    assert not own(origin=origin, sec_fetch_site="same-origin")
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "Same-Origin", "", "x"])
+def test_any_other_fetch_site_is_refused(site: str) -> None:
+    assert not own(sec_fetch_site=site)
+    assert not own(origin=OWN, sec_fetch_site=site)
+
+
+def test_silence_is_refused() -> None:
+    assert not own()
+    assert not own(sec_fetch_site="none")
+    assert not own(referer=OWN + "/")
+
+
+def test_two_origins_are_refused() -> None:
+    host = parse_host(HOST)
+    assert host is not None
+    raw = [(b"origin", OWN.encode()), (b"origin", OWN.encode())]
+    assert not is_own(Headers(raw=raw), host, "http")
+
+
+def test_default_ports_may_be_left_out() -> None:
+    assert own(host="example.org", origin="http://example.org")
+    assert own(host="example.org:80", origin="http://example.org")
+    assert own(host="example.org", scheme="https", origin="https://example.org")
+    assert own(host="example.org:443", scheme="https", origin="https://example.org")
+    assert not own(host="example.org:443", origin="http://example.org")
+
+
+def test_case_of_a_host_does_not_matter() -> None:
+    assert own(host="EXAMPLE.org:8420", origin="http://Example.ORG:8420")
+
+
+def test_https_ended_by_a_silent_proxy_is_taken_but_never_the_reverse() -> None:
+    host = parse_host("example.org")
+    assert host is not None
+    assert same_origin("https://example.org", host, "http")
+    assert not same_origin("http://example.org", host, "https")
+
+
+@pytest.mark.parametrize("headers", [{}, {"Origin": "null"}, {"Origin": "http://evil.example"}])
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_every_unsafe_method_is_checked_before_anything_happens(
+    client: TestClient, database: Database, method: str, headers: dict[str, str]
+) -> None:
+    del client.headers["Origin"]
+    answer = client.request(
+        method,
+        "/settings/servers",
+        data={"name": "x", "url": "https://example.org/mcp"},
+        headers=headers,
+    )
+    assert answer.status_code == 403
+    with database.session() as db:
+        assert db.exec(select(tables.Server)).all() == []
+
+
+def test_the_check_comes_before_the_sign_in_is_looked_at(visitor: TestClient) -> None:
+    assert visitor.post("/sign-out").status_code == 403
+
+
+def test_a_page_may_be_opened_from_anywhere(client: TestClient) -> None:
+    answer = client.get(
+        "/outbox", headers={"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
+    )
+    assert answer.status_code == 200
