@@ -1,0 +1,55 @@
+"""Every table, in modules by subject; used as `tables.NAME`."""
+
+from app.db.tables.base import UtcDateTime, new_id, now
+from app.db.tables.people import LoginSession, Setting, SignInLink, User
+from app.db.tables.servers import Server, ServerName
+from app.db.tables.transcripts import (
+    Branch,
+    CallState,
+    Chunk,
+    DeletedTranscript,
+    Entry,
+    Session,
+    SessionServer,
+    SideFile,
+    ToolCall,
+    Transcript,
+)
+from app.db.tables.views import (
+    Fragment,
+    FragmentCopy,
+    MessageKind,
+    MessageState,
+    Ticket,
+    ToolIndexCopy,
+    ViewMessage,
+)
+
+__all__ = [
+    "Branch",
+    "CallState",
+    "Chunk",
+    "DeletedTranscript",
+    "Entry",
+    "Fragment",
+    "FragmentCopy",
+    "LoginSession",
+    "MessageKind",
+    "MessageState",
+    "Server",
+    "ServerName",
+    "Session",
+    "SessionServer",
+    "Setting",
+    "SideFile",
+    "SignInLink",
+    "Ticket",
+    "ToolCall",
+    "ToolIndexCopy",
+    "Transcript",
+    "User",
+    "UtcDateTime",
+    "ViewMessage",
+    "new_id",
+    "now",
+]
