@@ -7,7 +7,7 @@ import secrets
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 from jinja2 import Environment, FileSystemLoader
 
 from app.mcp_apps import csp, prelude
+from tests.support.http import PatientServer
 
 STATIC = Path(__file__).resolve().parents[2] / "app" / "static"
 _TEMPLATES = Environment(loader=FileSystemLoader(STATIC.parent / "templates"), autoescape=True)
@@ -121,13 +122,7 @@ class Site:
             def do_POST(self) -> None:
                 site.post(self)
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request: object, client_address: object) -> None:
-                """A browser that went away while it was answered is nobody's failure."""
-
-        self._server = Server(("127.0.0.1", 0), Handler)
+        self._server = PatientServer(Handler)
         self.host = f"127.0.0.1:{self._server.server_port}"
         self.url = f"http://{self.host}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))

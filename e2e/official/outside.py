@@ -9,8 +9,10 @@ import math
 import struct
 import threading
 import wave
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
+
+from tests.support.http import PatientServer
 
 # A small encyclopedia: which article links to which.
 ARTICLES = {
@@ -60,8 +62,7 @@ class Outside:
                 self.end_headers()
                 self.wfile.write(body)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = PatientServer(Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
 

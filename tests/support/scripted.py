@@ -8,8 +8,10 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.support.http import PatientServer
 
 VIEW_URI = "ui://scripted/view.html"
 VIEW_TYPE = "text/html;profile=mcp-app"
@@ -84,8 +86,7 @@ def scripted(**answers: Any) -> Iterator[Scripted]:
             self.end_headers()
             self.wfile.write(body)
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Request)
-    http.daemon_threads = True
+    http = PatientServer(Request)
     server.url = f"http://127.0.0.1:{http.server_port}/mcp"
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
