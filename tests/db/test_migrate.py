@@ -1,10 +1,21 @@
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy import inspect, text
+from sqlalchemy.exc import DBAPIError
 from sqlmodel import SQLModel
 
 from app.db.engine import Database
-from app.db.migrate import has_model, upgrade
+from app.db.migrate import alembic_config, has_model, newest, upgrade
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_migrations_make_exactly_the_tables(database: Database) -> None:
@@ -20,3 +31,51 @@ def test_upgrading_twice_changes_nothing(database: Database) -> None:
     upgrade(database.engine)
     with database.engine.connect() as connection:
         assert "alembic_version" in inspect(connection).get_table_names()
+
+
+def test_the_newest_revision_is_alembics_own_head() -> None:
+    assert newest() == ScriptDirectory.from_config(alembic_config()).get_current_head()
+
+
+@pytest.fixture
+def stamped(database: Database) -> Iterator[Callable[[str], None]]:
+    """Writes another revision into the database; "" takes it away. Undone in the end."""
+
+    def stamp(revision: str) -> None:
+        with database.engine.begin() as connection:
+            connection.execute(text("DELETE FROM alembic_version"))
+            if revision:
+                connection.execute(
+                    text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": revision}
+                )
+
+    yield stamp
+    stamp(newest())
+
+
+def test_a_database_that_is_not_at_the_newest_is_not_taken_for_it(
+    database: Database, stamped: Callable[[str], None]
+) -> None:
+    stamped("")
+    # Every table is there, so the first migration, which was not skipped, must fail.
+    with pytest.raises(DBAPIError, match="already exists"):
+        upgrade(database.engine)
+
+
+def test_a_database_of_a_newer_version_is_refused(
+    database: Database, stamped: Callable[[str], None]
+) -> None:
+    stamped("9999")
+    with pytest.raises(CommandError, match="9999"):
+        upgrade(database.engine)
+
+
+def test_where_nothing_is_to_be_done_alembic_is_not_imported(
+    migrated_sqlite: Path,
+) -> None:
+    script = (
+        "import sys; from app.db.engine import Database; from app.db.migrate import upgrade; "
+        f"upgrade(Database('sqlite:///{migrated_sqlite}').engine); "
+        "sys.exit('alembic' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
