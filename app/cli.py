@@ -269,6 +269,25 @@ def _asked_password() -> str:
 
 
 @cli.command()
+def doctor() -> None:
+    """Look for what keeps views blank or data open. Exits with 1 where something is wrong."""
+    import asyncio
+
+    from app import doctor as examination
+
+    settings = _settings()
+    _database(settings).dispose()
+    findings = [
+        *examination.examine_files(settings),
+        *asyncio.run(examination.examine_address(settings)),
+    ]
+    for finding in findings:
+        _out.print(f"{'ok   ' if finding.is_well else 'WRONG'} {finding.sentence}", soft_wrap=True)
+    if not all(finding.is_well for finding in findings):
+        raise typer.Exit(1)
+
+
+@cli.command()
 def version() -> None:
     """Print the version."""
     _out.print(__version__)

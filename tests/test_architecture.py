@@ -28,7 +28,8 @@ MAY_IMPORT = {
     "main": BASE | {"mcp", "mcp_apps", "web"},
     "serving": BASE | {"main"},
     "demo": BASE | {"mcp", "mcp_apps", "transcripts"},
-    "cli": BASE | {"demo", "main", "serving", "transcripts", "web"},
+    "doctor": {"settings", "text", "egress"},
+    "cli": BASE | {"doctor", "demo", "main", "serving", "transcripts", "web"},
 }
 # Modules that open connections, and the one module that may use them for outbound traffic.
 OUTBOUND = {"httpx", "httpx2", "httpcore", "httpcore2", "urllib.request", "http.client", "socket",
