@@ -109,6 +109,7 @@ class Site:
         self.message: Callable[[Any], Answer] = lambda _body: (200, {"result": {}})
         self.panel_answer: Callable[[int], Answer] | None = None
         self.extra_head = ""
+        self.views_from = ""  # what the page's policy says, where it is not where they come from
         self.extra_body = ""
         site = self
 
@@ -335,7 +336,7 @@ class Site:
             **_NO_STORE,
             "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
             "connect-src 'self'; form-action 'self'; img-src 'self' data:; base-uri 'none'; "
-            f"frame-src {self.host}/fragments/; frame-ancestors 'none'",
+            f"frame-src {self.views_from or self.host}/fragments/; frame-ancestors 'none'",
         }
 
     def _send(

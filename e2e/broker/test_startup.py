@@ -104,3 +104,17 @@ def test_a_flood_of_violations_is_no_flood_of_messages(host: Host) -> None:
     )
     expect(host.panel().locator(".panel-log summary")).to_have_text("View log (100)")
     assert host.ask("ping")["result"] == {}
+
+
+def test_a_policy_that_keeps_the_view_out_is_said_at_once(host: Host) -> None:
+    host.site.views_from = "vitrine:8420"
+    host.site.panels = [PanelSpec(STARTED)]
+    host.page.goto(host.site.url)
+    expect(host.notice()).to_contain_text(
+        f"This page lets in views from vitrine:8420/fragments/ only, and they come from "
+        f"{host.site.host}."
+    )
+    expect(host.iframe()).to_have_count(0)
+    expect(host.notice().get_by_role("button", name=RELOAD)).to_be_visible()
+    assert [text for text in host.errors if "frame-src" not in text] == []
+    host.errors.clear()

@@ -7,6 +7,7 @@ from app.web.auth.gate import SignInGate
 from app.web.middleware.body_limit import BodyLimit
 from app.web.middleware.failsafe import Failsafe
 from app.web.middleware.headers import SecurityHeaders
+from app.web.middleware.isolation import Isolation
 from app.web.middleware.origin import OriginCheck
 from app.web.middleware.request_log import RequestLog
 
@@ -22,5 +23,6 @@ def stack(settings: Settings) -> list[Middleware]:
         Middleware(Failsafe),
         Middleware(BodyLimit, max_bytes=settings.request_max_bytes),
         Middleware(OriginCheck),
+        Middleware(Isolation),
         Middleware(SignInGate),
     ]

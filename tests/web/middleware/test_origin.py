@@ -116,7 +116,10 @@ def test_the_check_comes_before_the_sign_in_is_looked_at(visitor: TestClient) ->
 
 
 def test_a_page_may_be_opened_from_anywhere(client: TestClient) -> None:
-    answer = client.get(
-        "/outbox", headers={"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
-    )
-    assert answer.status_code == 200
+    headers = {
+        "Origin": "http://evil.example",
+        "Sec-Fetch-Site": "cross-site",
+        "Sec-Fetch-Mode": "navigate",
+        "Sec-Fetch-Dest": "document",
+    }
+    assert client.get("/outbox", headers=headers).status_code == 200

@@ -23,7 +23,7 @@ import { Needs } from "./needs.js";
 import { Remote } from "./remote.js";
 import { Session } from "./session.js";
 import { Sizing, isHeight, maxHeight } from "./sizing.js";
-import { NOT_LOADED, Startup } from "./startup.js";
+import { Startup } from "./startup.js";
 import { reloadSlot } from "./reload.js";
 import { isObject } from "./json.js";
 import { lateResult } from "./late_result.js";
@@ -82,7 +82,8 @@ export class Panel {
       signal,
     );
     this.#sayResult();
-    this.#startup = new Startup(this.#chrome, () => this.#fail(NOT_LOADED), this.#needs, signal);
+    const address = new URL(section.dataset.fragmentUrl, document.baseURI).href;
+    this.#startup = new Startup(this.#chrome, (why) => this.#fail(why), this.#needs, address, signal);
     this.#insert(signal);
     const { requests, notifications } = handlers(this);
     this.#connection = new Connection(requests, notifications, {

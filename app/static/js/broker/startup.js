@@ -7,7 +7,15 @@ const WITHOUT_LOAD = 30_000; // ms for a document that never finishes loading
 const OPEN_AFTER_LOAD = 2_000; // ms: the prelude spoke long before, if it is there at all
 const REASONS = 6; // shown
 
-export const NOT_LOADED = "The view's document did not load.";
+const NOT_LOADED = "The view's document did not load.";
+
+/** What the page's own policy says of frames, when that keeps the view at `address` out. */
+function keptOut({ effectiveDirective, blockedURI, originalPolicy }, address) {
+  if (effectiveDirective !== "frame-src" || blockedURI !== address) return null;
+  const [, allowed] = /(?:^|;)\s*frame-src ([^;]*)/.exec(originalPolicy) ?? [];
+  const from = `This page lets in views from ${visible(allowed?.trim() ?? "nowhere", 200)} only, and they come from`;
+  return `${from} ${new URL(address).host}. A reverse proxy must pass the Host header on: try "vitrine doctor".`;
+}
 
 export class Startup {
   #chrome;
@@ -20,14 +28,19 @@ export class Startup {
   #problems = new Set();
 
   /**
-   * `absent()` is called when there is no document to wait for any longer; `needs` are the view's.
+   * `absent(why)` is called when there is no document to wait for any longer; `needs` are the
+   * view's, `address` its document's.
    */
-  constructor(chrome, absent, needs, signal) {
+  constructor(chrome, absent, needs, address, signal) {
     this.#chrome = chrome;
     this.#absent = absent;
     this.#needs = needs;
     this.#signal = signal;
     signal.addEventListener("abort", () => this.#stop(), { once: true });
+    document.addEventListener("securitypolicyviolation", (event) => {
+      const why = this.#isOpen ? null : keptOut(event, address);
+      if (why !== null) this.#absent(why);
+    }, { signal });
     chrome.say("startup", "Loading the view…");
     this.#after(WITHOUT_LOAD, () => this.#late());
   }
@@ -64,7 +77,7 @@ export class Startup {
 
   #late() {
     if (!this.#isOpen) {
-      this.#absent();
+      this.#absent(NOT_LOADED);
       return;
     }
     const reasons = [...this.#needs.sentences(false), ...this.#problems];
