@@ -109,24 +109,10 @@ def test_the_first_password_needs_no_current_one_and_a_second_does(database: Dat
     change(database, "", GOOD)
     for current in ("", "something else", "another horse"):
         with pytest.raises(PasswordRefusedError) as refused:
-            passwords.change(
-                database,
-                operator(database),
-                current=current,
-                new="another horse",
-                again="another horse",
-                days=1,
-            )
+            change(database, current, "another horse")
         assert (refused.value.status, refused.value.field) == (403, "current")
     assert sign_in(database, GOOD) is not None
-    passwords.change(
-        database,
-        operator(database),
-        current=GOOD,
-        new="another horse",
-        again="another horse",
-        days=1,
-    )
+    change(database, GOOD, "another horse")
     assert sign_in(database, GOOD) is None
     assert sign_in(database, "another horse") is not None
 
@@ -180,14 +166,7 @@ def test_a_login_that_began_while_the_password_changed_is_none(
         user.password_hash = quick_hashing.hash(GOOD)
         db.add(user)
     with pytest.raises(PasswordRefusedError) as refused:
-        passwords.change(
-            database,
-            operator(database),
-            current=GOOD,
-            new="third horse",
-            again="third horse",
-            days=1,
-        )
+        change(database, GOOD, "third horse")
     assert refused.value.status == 409
 
 
