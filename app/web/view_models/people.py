@@ -14,8 +14,8 @@ from app.web.auth.users import Person
 from app.web.view_models.sessions import counted
 
 ROLES: Final[Mapping[Role, str]] = {
-    Role.VIEWER: "Viewer: reads sessions and sees views",
-    Role.OPERATOR: "Operator: may do everything",
+    Role.VIEWER: "Viewer",
+    Role.OPERATOR: "Operator",
 }
 # Days until a token ends; "" is never.
 LIFETIMES: Final[Mapping[str, str]] = {
