@@ -55,7 +55,7 @@ def test_a_token_is_revoked(client: TestClient, app: FastAPI, database: Database
 def test_what_is_wrong_is_said(
     client: TestClient, database: Database, change: dict[str, object], said: str
 ) -> None:
-    answer = client.post("/settings/api-tokens", data=FORM | change)  # type: ignore[arg-type]
+    answer = client.post("/settings/api-tokens", data=FORM | change)
     assert answer.status_code == 400
     assert said in answer.text
     assert not SHOWN.search(answer.text)

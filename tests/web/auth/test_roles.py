@@ -12,6 +12,7 @@ from app.db import tables
 from app.db.engine import Database
 from app.db.tables import Role
 from app.mcp import registry
+from app.mcp_apps import policy
 from app.web.auth import users
 from app.web.auth.paths import viewer_may
 from tests.web.auth.test_gate import operations
@@ -49,6 +50,7 @@ MAY = {
 def session_id(database: Database, tmp_path: Path) -> str:
     with database.session() as db:
         registry.add_server(db, "weather", "https://weather.example/mcp")
+        policy.set_render(db, True)
     recording = Recording(folder="/home/dev/x")
     recording.user("Hello").call("mcp__other__show", {}, "done")
     return recording.import_into(database, tmp_path)
@@ -172,7 +174,8 @@ def test_controls_that_a_viewer_may_not_use_are_not_shown(
         shown = viewer.get(page).text
         reached = [("GET", url) for url in re.findall(r'(?:href|hx-get)="(/[^"#?]*)', shown)]
         for tag in re.findall(r"<form[^>]+>", shown):
-            method, target = re.search(r'method="(\w+)"', tag), re.search(r'action="([^"?]+)', tag)
+            method = re.search(r'method="(\w+)"', tag)
+            target = re.search(r'action="([^"?]+)', tag)
             assert method, tag
             assert target, tag
             reached.append((method[1].upper(), target[1]))

@@ -13,8 +13,8 @@ from app.web.middleware.hosts import AllowedHosts
 EVERYWHERE = "0.0.0.0"
 
 
-def allowed(host: str, **settings: str) -> bool:
-    parsed = parse_host(host)
+def allowed(asked: str, **settings: str) -> bool:
+    parsed = parse_host(asked)
     assert parsed is not None
     return parsed in AllowedHosts(Settings(**({"allowed_hosts": ""} | settings)))  # type: ignore[arg-type]
 
