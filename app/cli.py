@@ -6,16 +6,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from app import __version__
 from app.db.engine import Database
-from app.db.migrate import upgrade
 from app.errors import VitrineError
+from app.people_commands import ForDemo, NameOption, print_link, token, user
 from app.settings import Settings
+from app.terminal import database as _database
+from app.terminal import demo_settings as _demo_settings
+from app.terminal import err as _err
+from app.terminal import fail as _fail
+from app.terminal import opened
+from app.terminal import out as _out
+from app.terminal import settings as _settings
+from app.terminal import sign_in_url as _sign_in_url
 from app.text import one_line
 from app.transcripts import redaction
 from app.transcripts.ingest import ImportSummary, import_paths
@@ -32,18 +37,8 @@ cli = typer.Typer(
     rich_markup_mode=None,
     help="Shows the transcripts of headless coding agents and the MCP App views in them.",
 )
-user = typer.Typer(no_args_is_help=True, help="Who may sign in.")
 cli.add_typer(user, name="user")
-# markup=False: a name from a transcript must not be able to speak to the terminal.
-_out = Console(markup=False, highlight=False)
-_err = Console(stderr=True, markup=False, highlight=False)
-
-_ForDemo = Annotated[bool, typer.Option("--demo", help="For the database of the demo.")]
-
-
-def _fail(sentence: str, status: int = 1) -> typer.Exit:
-    _err.print(sentence)
-    return typer.Exit(status)
+cli.add_typer(token, name="token")
 
 
 def _configure_log() -> None:
@@ -52,67 +47,20 @@ def _configure_log() -> None:
     logging.getLogger("alembic").setLevel(logging.WARNING)
 
 
-def _settings() -> Settings:
-    try:
-        return Settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = "VITRINE_" + str(first["loc"][0]).upper()
-        why = one_line(str(first["msg"])).removeprefix("Value error, ")
-        raise _fail(f"{name}: {why}.", 2) from None
-
-
-def _demo_settings(outer: Settings) -> Settings:
-    """The demo has a database of its own: it allows a server, which must never leak into a real
-    deployment.
-    """
-    return outer.model_copy(update={"data_dir": outer.data_dir / "demo", "database_url": ""})
-
-
-def _database(settings: Settings) -> Database:
-    try:
-        database = Database(settings.effective_database_url)
-        upgrade(database.engine)
-    except ArgumentError:
-        raise _fail("VITRINE_DATABASE_URL is not a database URL.", 2) from None
-    except ValueError as error:
-        raise _fail(f"{error}.", 2) from None
-    except OSError as error:
-        raise _fail(
-            f"The data folder {one_line(str(settings.data_dir))} cannot be used: "
-            f"{one_line(str(error.strerror))}. Set VITRINE_DATA_DIR to another one.",
-            2,
-        ) from None
-    except DBAPIError as error:
-        # Of the driver's own words the first line: they hold no password.
-        why = one_line(str(error.orig).strip().split("\n")[0])
-        raise _fail(f"The database cannot be used: {why}.", 2) from None
-    return database
-
-
-def _sign_in_url(settings: Settings) -> str:
-    from app import serving
-
-    base = settings.public_url.rstrip("/")
-    return f"{base or serving.local_url(settings)}/sign-in"
-
-
-def _print_link(settings: Settings, database: Database) -> None:
-    from app.web.auth import issue_sign_in_link
-
-    url = f"{_sign_in_url(settings)}/{issue_sign_in_link(database)}"
-    # soft_wrap: a link broken over two lines cannot be followed.
-    _out.print(f"Sign in here (works once, within a day):\n\n    {url}\n", soft_wrap=True)
-
-
 def _announce(settings: Settings, database: Database) -> None:
-    """Once there is a password, a log holds no way in any more."""
+    """Once there is another way in, a log holds none any more."""
     from app.web.auth import password_exists
 
     if password_exists(database):
         _out.print(f"Sign in with your password:\n\n    {_sign_in_url(settings)}\n", soft_wrap=True)
+    elif settings.proxy_user_header:
+        _out.print(
+            f"Sign in through your reverse proxy (people: vitrine user add, vitrine user list):"
+            f"\n\n    {settings.public_url or _sign_in_url(settings)}\n",
+            soft_wrap=True,
+        )
     else:
-        _print_link(settings, database)
+        print_link(settings, database)
 
 
 @cli.command()
@@ -229,43 +177,10 @@ def _print_summary(summary: ImportSummary) -> None:
 
 
 @cli.command(name="sign-in-link")
-def sign_in_link(for_demo: _ForDemo = False) -> None:
+def sign_in_link(name: NameOption = "", for_demo: ForDemo = False) -> None:
     """Print a new one-time sign-in link."""
-    settings = _demo_settings(_settings()) if for_demo else _settings()
-    database = _database(settings)
-    _print_link(settings, database)
-    database.dispose()
-
-
-@user.command(name="password")
-def user_password(for_demo: _ForDemo = False) -> None:
-    """Set the password, or a new one when it was forgotten. Signs every browser out.
-
-    Asks for it; reads a line from standard input where that is not a terminal.
-    """
-    from app.web.auth import reset_password
-
-    settings = _demo_settings(_settings()) if for_demo else _settings()
-    database = _database(settings)
-    try:
-        reset_password(database, _asked_password())
-    except VitrineError as error:
-        raise _fail(error.sentence) from None
-    finally:
-        database.dispose()
-    _out.print("The password is set, and every browser is signed out. Sign in here:")
-    _out.print(f"\n    {_sign_in_url(settings)}\n", soft_wrap=True)
-
-
-def _asked_password() -> str:
-    """Never an argument: those are in the shell's history and in the list of processes."""
-    if sys.stdin.isatty():
-        asked: str = typer.prompt("New password", hide_input=True, confirmation_prompt=True)
-        return asked
-    try:
-        return sys.stdin.readline().rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise _fail("Standard input is not text.") from None
+    with opened(for_demo=for_demo) as (settings, database):
+        print_link(settings, database, name)
 
 
 @cli.command()

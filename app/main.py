@@ -18,6 +18,7 @@ from app.mcp_apps.fragment import Fragments
 from app.settings import Settings
 from app.web import (
     account,
+    api_tokens,
     deletion,
     errors,
     health,
@@ -25,12 +26,14 @@ from app.web import (
     mcp_apps,
     middleware,
     outbox,
+    people,
     raw,
     servers,
     sessions,
     switches,
     transcript,
 )
+from app.web.api import sessions as api_sessions
 from app.web.auth import routes as auth_routes
 from app.web.live import background
 from app.web.live import routes as live_routes
@@ -49,6 +52,9 @@ _ROUTERS = (
     switches.router,
     servers.router,
     outbox.router,
+    people.router,
+    api_tokens.router,
+    api_sessions.router,
     live_routes.router,
 )
 

@@ -3,11 +3,15 @@
 import asyncio
 from collections.abc import Callable
 from socket import socket
+from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app.main import create_app
 from app.settings import Settings
+from app.web.auth.proxy import SocketPeer
 
 
 class _Server(uvicorn.Server):
@@ -40,19 +44,28 @@ def local_url(settings: Settings) -> str:
     return f"http://{host}:{settings.port}{settings.root_path}"
 
 
+def outermost(app: ASGIApp, settings: Settings) -> ASGIApp:
+    """``app``, told of forwarded headers where they are believed. Whose socket it is is kept
+    before, since uvicorn's own setting for this would have replaced it.
+    """
+    if settings.trusted_proxies:
+        trusted: Any = ProxyHeadersMiddleware(app, settings.trusted_proxies)  # type: ignore[arg-type]
+        return SocketPeer(trusted)
+    return SocketPeer(app)
+
+
 def run(settings: Settings, announce: Callable[[], None]) -> None:
     """Serve until a signal ends it."""
     app = create_app(settings)
     config = uvicorn.Config(
-        app,
+        outermost(app, settings),
         host=settings.host,
         port=settings.port,
         root_path=settings.root_path,
         # The app writes its own log: this one would hold tickets and sign-in tokens.
         access_log=False,
         server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=settings.trusted_proxies or None,
+        proxy_headers=False,  # see ``outermost``
         timeout_graceful_shutdown=1,
         log_config=None,
     )

@@ -1,13 +1,26 @@
 """Environment settings: each is one variable ``VITRINE_<NAME>`` and one row of docs/settings.md."""
 
 import os
+import re
 from functools import cached_property
-from ipaddress import ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+_HOST_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
+_HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
+# Sent by every browser, or by any.
+_NO_USER_HEADERS: Final = {
+    "accept", "authorization", "connection", "content-length", "content-type", "cookie", "host",
+    "origin", "referer", "user-agent", "x-forwarded-for", "x-forwarded-proto",
+}  # fmt: skip
+
+
+def _parts(value: str) -> list[str]:
+    return [part for part in (part.strip() for part in value.split(",")) if part]
 
 
 def _default_data_dir() -> Path:
@@ -40,13 +53,32 @@ class Settings(BaseSettings):
     )
     public_url: str = Field(
         default="",
-        description="Address that people open, used in the printed sign-in link only. Empty: "
-        "made from host and port.",
+        description="Address that people open: for the printed sign-in link, and a host that is "
+        "answered. Empty: made from host and port.",
     )
     trusted_proxies: str = Field(
         default="",
         description="Addresses or networks of reverse proxies whose X-Forwarded-For and "
         "X-Forwarded-Proto are believed, separated by commas. Empty: none.",
+    )
+    allowed_hosts: str = Field(
+        default="",
+        description="Further host names under which Vitrine is opened, separated by commas. The "
+        "one in the public URL, the bound address and this machine's own are known.",
+    )
+    proxy_user_header: str = Field(
+        default="",
+        description="Header in which a reverse proxy names the person that it signed in, for "
+        "example Remote-User. Empty: off.",
+    )
+    proxy_sign_in_from: str = Field(
+        default="",
+        description="Addresses or networks of the reverse proxies whose word on that is believed, "
+        "separated by commas. What counts is who holds the socket.",
+    )
+    proxy_new_users: Literal["none", "viewer"] = Field(
+        default="none",
+        description="What somebody becomes whom the reverse proxy signs in and nobody added here.",
     )
     cache_seconds: float = Field(
         default=300, ge=1, le=86400, description="Age up to which a tool index or view is fresh."
@@ -125,15 +157,44 @@ class Settings(BaseSettings):
             raise ValueError("must begin with http:// or https://")
         return value
 
-    @field_validator("trusted_proxies")
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _hosts_form(cls, value: str) -> str:
+        for part in _parts(value):
+            if not _HOST_NAME.fullmatch(part):
+                raise ValueError(f"{part} is no host name or address")
+        return value
+
+    @field_validator("proxy_user_header")
+    @classmethod
+    def _header_form(cls, value: str) -> str:
+        if value and (not _HEADER.fullmatch(value) or value.lower() in _NO_USER_HEADERS):
+            raise ValueError("must be the name of a header that nothing else uses")
+        return value
+
+    @model_validator(mode="after")
+    def _proxy_has_an_address(self) -> Self:
+        if self.proxy_user_header and not self.proxy_networks:
+            raise ValueError("VITRINE_PROXY_USER_HEADER needs VITRINE_PROXY_SIGN_IN_FROM as well")
+        return self
+
+    @field_validator("trusted_proxies", "proxy_sign_in_from")
     @classmethod
     def _proxies_form(cls, value: str) -> str:
-        for part in filter(None, (part.strip() for part in value.split(","))):
+        for part in _parts(value):
             try:
                 ip_network(part)
             except ValueError:
                 raise ValueError(f"{part} is no address or network") from None
         return value
+
+    @cached_property
+    def host_names(self) -> tuple[str, ...]:
+        return tuple(_parts(self.allowed_hosts))
+
+    @cached_property
+    def proxy_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        return tuple(ip_network(part) for part in _parts(self.proxy_sign_in_from))
 
     @cached_property
     def watched_folders(self) -> tuple[Path, ...]:

@@ -13,6 +13,8 @@ from sqlmodel import SQLModel
 from app.db.engine import Database, make_engine
 from app.db.migrate import upgrade
 
+# What Starlette's test client sends; a test of hosts sets its own.
+os.environ.setdefault("VITRINE_ALLOWED_HOSTS", "testserver")
 POSTGRES_URL = os.environ.get("VITRINE_TEST_POSTGRES_URL", "")
 BACKENDS = ["sqlite", "postgresql"] if POSTGRES_URL else ["sqlite"]
 

@@ -26,10 +26,13 @@ MAY_IMPORT = {
     "web": BASE | {"mcp", "mcp_apps", "transcripts", "agents", "surfaces"},
     # Those that put the parts together.
     "main": BASE | {"mcp", "mcp_apps", "web"},
-    "serving": BASE | {"main"},
+    "serving": BASE | {"main", "web"},
     "demo": BASE | {"mcp", "mcp_apps", "transcripts"},
     "doctor": {"settings", "text", "egress"},
-    "cli": BASE | {"doctor", "demo", "main", "serving", "transcripts", "web"},
+    "terminal": BASE | {"serving"},
+    "people_commands": BASE | {"terminal", "web"},
+    "cli": BASE
+    | {"doctor", "demo", "main", "people_commands", "serving", "terminal", "transcripts", "web"},
 }
 # Modules that open connections, and the one module that may use them for outbound traffic.
 OUTBOUND = {"httpx", "httpx2", "httpcore", "httpcore2", "urllib.request", "http.client", "socket",

@@ -186,6 +186,7 @@ def edit_server(db: Session, server_id: int, url: str, transport: str) -> Server
         copies.forget(db, server.url)
         server.allowed = False
         server.unmarked_tools = False
+        server.viewers_may_call = False
         server.permissions = []
     if (url, transport) != (server.url, server.transport):
         server.protocol = None

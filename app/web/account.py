@@ -46,7 +46,13 @@ def make_router(limiter: Limiter) -> APIRouter:
         try:
             changed = await throttle.in_thread(
                 partial(
-                    passwords.change, database, current=current, new=new, again=again, days=days
+                    passwords.change,
+                    database,
+                    login.user_id,
+                    current=current,
+                    new=new,
+                    again=again,
+                    days=days,
                 )
             )
         except PasswordRefusedError as refusal:
@@ -75,8 +81,12 @@ def _page(
     database = database_of(request)
     with database.session() as db:
         others = logins.count_others(db, login)
+        user = users.entry(db, login.user_id)
     model = AccountPage(
-        password_exists=users.password_exists(database),
+        name=user.name,
+        role=users.role_of(user),
+        password_exists=user.password_hash is not None,
+        by_proxy=bool(request.scope["state"].get("by_proxy")),
         others=others,
         notice=notice,
         error=refusal.sentence if refusal else "",

@@ -12,12 +12,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from app.errors import VitrineError
+from app.web.api.gate import is_api
 from app.web.auth.next_page import wanted_page
 from app.web.templating import render
 from app.web.urls import link, route_path
 
 UNEXPECTED: Final = "Something went wrong in Vitrine itself. The log says what."
 _JSON_ENDINGS: Final = ("/rpc", "/message", "/cancel", "/result")
+# What a program is told beside the sentence.
+_API_HEADERS: Final = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}
 _SENTENCES: Final = {
     404: "There is nothing at this address.",
     405: "This address cannot be used that way.",
@@ -28,8 +31,11 @@ _SENTENCES: Final = {
 
 def wants_json(scope: Scope) -> bool:
     accept = Headers(scope=scope).get("accept", "")
-    return route_path(scope).endswith(_JSON_ENDINGS) or (
-        "application/json" in accept and "text/html" not in accept
+    path = route_path(scope)
+    return (
+        is_api(path)
+        or path.endswith(_JSON_ENDINGS)
+        or ("application/json" in accept and "text/html" not in accept)
     )
 
 
@@ -41,7 +47,10 @@ def response(scope: Scope, status: int, sentence: str) -> Response:
     """
     request = Request(scope)
     if wants_json(scope):
-        return JSONResponse({"error": {"code": status, "message": sentence}}, status)
+        data = JSONResponse({"error": {"code": status, "message": sentence}}, status)
+        if is_api(route_path(scope)):
+            data.headers.update(_API_HEADERS.get(status, {}))
+        return data
     context: dict[str, object] = {
         "status": status,
         "title": _title(status),
@@ -57,14 +66,20 @@ def response(scope: Scope, status: int, sentence: str) -> Response:
     return render(request, "error.html", context, status=status)
 
 
-def sign_in_page(request: Request, sentence: str = "", status: int = 200) -> Response:
-    """The form, or where a link is to be had; ``sentence`` says what went wrong."""
+def sign_in_page(
+    request: Request, sentence: str = "", status: int = 200, *, name: str = ""
+) -> Response:
+    """The form, or where a link is to be had; ``sentence`` says what went wrong, ``name`` is what
+    was typed.
+    """
     state = request.scope.get("state", {})
     context = {
         "title": "Sign in",
         "sentence": sentence,
         "wrong": status >= 400 and request.method == "POST",
         "password_exists": state.get("password_exists", False),
+        "ask_name": state.get("ask_name", False),
+        "name": name,
         "next": wanted_page(request),
     }
     return render(request, "sign_in.html", context, status=status)

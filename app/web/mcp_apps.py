@@ -12,7 +12,7 @@ from starlette.responses import Response
 from app.db import tables
 from app.errors import VitrineError
 from app.mcp.errors import McpError, ServerRejected
-from app.mcp_apps import csp, documents, messages, permissions, prelude, proxy, tickets
+from app.mcp_apps import csp, documents, messages, permissions, prelude, proxy, tickets, viewers
 from app.mcp_apps.fragment import Document, FragmentRefusedError
 from app.mcp_apps.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from app.mcp_apps.resolve import PanelCall, PanelRefusedError, panel_call
@@ -20,7 +20,8 @@ from app.settings import Settings
 from app.text import one_line
 from app.transcripts.recorded_call import recorded_call
 from app.web import panel_view
-from app.web.auth.gate import Login
+from app.web.auth.gate import Login, require_person
+from app.web.auth.users import Person
 from app.web.live.long_calls import Progress
 from app.web.rpc_response import rpc_answer, rpc_error, rpc_result
 from app.web.state import database_of, fragments_of, hub_of, long_calls_of, streams_of
@@ -93,9 +94,10 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
         ``{"error"}``; 202 when the answer will come over the event stream.
         """
         body = await _json_object(request)
+        person = require_person(request)
 
         async def run(on_progress: Progress | None) -> dict[str, Any]:
-            return await _forward(request, session_id, tool_call_id, at, body, on_progress)
+            return await _forward(request, person, session_id, tool_call_id, at, body, on_progress)
 
         try:
             answer = await long_calls_of(request).answer(
@@ -132,6 +134,8 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
                 kind = tables.MessageKind(str(body.get("kind")))
             except ValueError:
                 raise RpcError(INVALID_PARAMS, "kind must be message or context") from None
+            if not require_person(request).is_operator:
+                viewers.check_message()
             found = await _resolve_rpc(request, session_id, tool_call_id, at)
             await run_in_threadpool(_record, request, found, kind, body.get("params"))
         except RpcError as error:
@@ -143,6 +147,7 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
 
 async def _forward(
     request: Request,
+    person: Person,
     session_id: str,
     tool_call_id: str,
     at: str | None,
@@ -151,6 +156,8 @@ async def _forward(
 ) -> dict[str, Any]:
     try:
         found = await _resolve_rpc(request, session_id, tool_call_id, at)
+        if not person.is_operator:
+            viewers.check_request(found, body.get("method"))
         result = await proxy.forward(
             hub_of(request), found, body.get("method"), body.get("params"), on_progress
         )
@@ -290,6 +297,7 @@ async def _panel(
     policy = csp.build(document.declared_csp, private_hosts=csp.is_private(found.target.url))
     granted = permissions.judge(document.declared.get("permissions"), found.server.permissions)
     domain = panel_view.domain_line(document.declared)
+    for_viewer = "" if require_person(request).is_operator else viewers.note(found)
     call = found.call
 
     def issue() -> tickets.Issued:
@@ -321,7 +329,7 @@ async def _panel(
         panel_id=_panel_id(call.address),
         server=found.server_name,
         tool=found.tool.name,
-        notes=[line for line in (note, *call.notes, *granted.refused, domain) if line],
+        notes=[line for line in (note, for_viewer, *call.notes, *granted.refused, domain) if line],
         contacts=panel_view.contacts(policy),
         refused=policy.refused,
         result_json=json.dumps(call.result, indent=2, ensure_ascii=False) if call.result else "",

@@ -147,6 +147,21 @@ def set_unmarked_tools(
     return _to_one(request, server_id, "saved")
 
 
+@router.post(f"{_ONE}/viewers", name="set_viewers_may_call")
+def set_viewers_may_call(
+    request: Request,
+    _login: Login,
+    server_id: int,
+    key: _Text = "",
+    viewers: _Text = "",
+) -> Response:
+    with database_of(request).session() as db:
+        server = _meant(db, server_id, key)
+        server.viewers_may_call = viewers == "on"
+        db.add(server)
+    return _to_one(request, server_id, "saved")
+
+
 @router.post(f"{_ONE}/permissions", name="set_permissions")
 def set_permissions(
     request: Request,

@@ -73,6 +73,11 @@ def _environment() -> jinja2.Environment:
 _ENVIRONMENT: Final = _environment()
 
 
+def _is_operator(request: Request) -> bool:
+    person = request.scope.get("state", {}).get("person")
+    return person is not None and person.is_operator
+
+
 def render(
     request: Request,
     template: str,
@@ -81,7 +86,8 @@ def render(
     status: int = 200,
 ) -> HTMLResponse:
     """``template`` as a response. Beside ``context`` a template knows ``url(name, query=None,
-    **path parameters)``, ``static(file)``, ``signed_in`` and ``here`` (the path, for navigation).
+    **path parameters)``, ``static(file)``, ``signed_in`` and ``operator``: a control that a viewer
+    may not use is not shown to one.
     """
 
     @cache
@@ -103,5 +109,6 @@ def render(
         url=url,
         static=static,
         signed_in=request.scope.get("state", {}).get("login") is not None,
+        operator=_is_operator(request),
     )
     return HTMLResponse(html, status)

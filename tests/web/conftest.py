@@ -9,9 +9,10 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from app.db.engine import Database
+from app.db.tables import Role
 from app.main import create_app
 from app.settings import Settings
-from app.web.auth import issue_sign_in_link, passwords
+from app.web.auth import issue_sign_in_link, passwords, users
 
 ORIGIN = {"Origin": "http://testserver"}
 
@@ -52,3 +53,13 @@ def client(visitor: TestClient, database: Database) -> TestClient:
     assert answer.status_code == 303
     visitor.headers.update(ORIGIN)
     return visitor
+
+
+@pytest.fixture
+def viewer(app: FastAPI, client: TestClient, database: Database) -> TestClient:
+    """Another browser, of a viewer called vera. ``client`` is the operator's."""
+    with database.session() as db:
+        users.add(db, "vera", Role.VIEWER)
+    browser = TestClient(app, follow_redirects=False, headers=ORIGIN)
+    assert browser.get(f"/sign-in/{issue_sign_in_link(database, 'vera')}").status_code == 303
+    return browser

@@ -1,7 +1,15 @@
 """Every table, in modules by subject; used as `tables.NAME`."""
 
 from app.db.tables.base import UtcDateTime, new_id, now
-from app.db.tables.people import LoginSession, Setting, SignInLink, User
+from app.db.tables.people import (
+    ApiToken,
+    LoginSession,
+    Role,
+    Scope,
+    Setting,
+    SignInLink,
+    User,
+)
 from app.db.tables.servers import Server, ServerName
 from app.db.tables.transcripts import (
     Branch,
@@ -26,6 +34,7 @@ from app.db.tables.views import (
 )
 
 __all__ = [
+    "ApiToken",
     "Branch",
     "CallState",
     "Chunk",
@@ -36,6 +45,8 @@ __all__ = [
     "LoginSession",
     "MessageKind",
     "MessageState",
+    "Role",
+    "Scope",
     "Server",
     "ServerName",
     "Session",

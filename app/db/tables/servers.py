@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import JSON, Column, String, Text
+from sqlalchemy import JSON, Boolean, Column, String, Text, false
 from sqlmodel import Field, SQLModel
 
 from app.db.tables.base import now, owned_by, utc_time
@@ -19,6 +19,10 @@ class Server(SQLModel, table=True):
     allowed: bool = False
     # Whether views may call tools that declare no visibility, as the specification has it.
     unmarked_tools: bool = False
+    # Whether views may call its tools for somebody who is a viewer.
+    viewers_may_call: bool = Field(
+        default=False, sa_column=Column(Boolean, nullable=False, server_default=false())
+    )
     # What it was last spoken to in ("2025-11-25"): saves the first try. None: not known.
     protocol: str | None = Field(default=None, sa_column=Column(String(16), nullable=True))
     # What its views are granted in the browser ("geolocation", …).

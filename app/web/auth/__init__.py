@@ -1,4 +1,6 @@
-"""Signing in: passwords, one-time links, logins, and the gate in front of everything else."""
+"""Signing in: people and their roles, passwords, one-time links, logins, a reverse proxy's word,
+API tokens, and the gate in front of everything else.
+"""
 
 from app.web.auth.gate import SignInGate, current_login, require_login
 from app.web.auth.links import issue_sign_in_link

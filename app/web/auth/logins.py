@@ -1,14 +1,15 @@
-"""Signed-in browsers."""
+"""Signed-in browsers, and whom a reverse proxy signs in."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import delete, func
+from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col, select
 
 from app.db import tables
-from app.web.auth import users
 from app.web.auth.tokens import new_token, token_hash
+from app.web.auth.users import Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,8 @@ class NewLogin:
     login: tables.LoginSession
 
 
-def begin(db: Session, *, days: int, replacing: str | None = None) -> NewLogin:
-    """Sign the operator in for ``days`` days. ``replacing`` is the token that the browser held
+def begin(db: Session, user_id: str, *, days: int, replacing: str | None = None) -> NewLogin:
+    """Sign that person in for ``days`` days. ``replacing`` is the token that the browser held
     before: it ends, so that a token known from earlier opens nothing now.
     """
     moment = tables.now()
@@ -31,20 +32,46 @@ def begin(db: Session, *, days: int, replacing: str | None = None) -> NewLogin:
     token = new_token()
     login = row(
         token_hash=token_hash(token),
-        user_id=users.operator(db).id,
+        user_id=user_id,
         expires_at=moment + timedelta(days=days),
     )
     db.add(login)
     return NewLogin(token, login)
 
 
-def find(db: Session, token: str) -> tables.LoginSession | None:
-    row = tables.LoginSession
-    return db.exec(
-        select(row).where(
-            col(row.token_hash) == token_hash(token), col(row.expires_at) > tables.now()
-        )
+def find(db: Session, token: str) -> tuple[tables.LoginSession, Person] | None:
+    """The sign-in that a browser's token stands for, and who that is by now."""
+    row, user = tables.LoginSession, tables.User
+    found = db.exec(
+        select(row, user)
+        .join(user, col(user.id) == col(row.user_id))
+        .where(col(row.token_hash) == token_hash(token), col(row.expires_at) > tables.now())
     ).first()
+    return (found[0], Person.of(found[1])) if found else None
+
+
+def of_proxy(db: Session, user_id: str, *, days: int) -> tables.LoginSession:
+    """The sign-in of somebody whom the reverse proxy vouches for at every request: one for all
+    their browsers, so that what is bound to a sign-in (tickets, streams) works without a cookie.
+    """
+    row = tables.LoginSession
+    # No token has this hash: it is no 64 hexadecimal digits, so no cookie can name it.
+    key, moment = f"proxy:{user_id}", tables.now()
+    found = db.exec(select(row).where(col(row.token_hash) == key)).first()
+    if found is None:
+        new = row(token_hash=key, user_id=user_id, expires_at=moment + timedelta(days=days))
+        try:
+            with db.begin_nested():
+                db.add(new)
+        except IntegrityError:  # another request was first
+            found = db.exec(select(row).where(col(row.token_hash) == key)).one()
+        else:
+            return new
+    # Not at every request: reading must not write.
+    if found.expires_at < moment + timedelta(days=days) / 2:
+        found.expires_at = moment + timedelta(days=days)
+        db.add(found)
+    return found
 
 
 def is_open(db: Session, login_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""The password: what one may be, how it is kept, and what signing in or changing it ends.
+"""Passwords: what one may be, how it is kept, and what signing in or changing it ends.
 
 Kept as an argon2id hash with the library's parameters, those of RFC 9106 for little memory: a
 check takes a tenth of a second and 64 MiB. Every function here is slow on purpose: call it in a
@@ -37,13 +37,18 @@ class PasswordRefusedError(VitrineError):
 
 
 def sign_in(
-    database: Database, password: str, *, days: int, replacing: str | None
+    database: Database,
+    password: str,
+    *,
+    name: str = users.OPERATOR,
+    days: int,
+    replacing: str | None,
 ) -> NewLogin | None:
-    """A new login when ``password`` is the operator's, else None. Takes as long when there is no
-    password to compare with.
+    """A new login when ``password`` is that of the person called ``name``, else None. Takes as
+    long when there is no password to compare with, or nobody of that name.
     """
     with database.session() as db:
-        user = users.find_operator(db)
+        user = users.find(db, name)
     stored = user.password_hash if user else None
     if not _matches(stored, password) or user is None or stored is None:
         return None
@@ -51,20 +56,22 @@ def sign_in(
     with database.session() as db:
         if not _replace(db, user.id, stored, kept):
             return None  # changed meanwhile, and everybody was signed out
-        return logins.begin(db, days=days, replacing=replacing)
+        return logins.begin(db, user.id, days=days, replacing=replacing)
 
 
-def change(database: Database, *, current: str, new: str, again: str, days: int) -> NewLogin:
-    """Set the password, or change it when ``current`` is right. Ends every login and every unused
-    link; the answer is a login for the browser that asked.
+def change(
+    database: Database, user_id: str, *, current: str, new: str, again: str, days: int
+) -> NewLogin:
+    """Set that person's password, or change it when ``current`` is right. Ends every login and
+    every unused link of theirs; the answer is a login for the browser that asked.
 
-    Raises ``PasswordRefusedError``.
+    Raises ``PasswordRefusedError``, and ``NotFoundError`` for somebody removed meanwhile.
     """
     new = checked(new)
     if _normal(again) != new:
         raise PasswordRefusedError(400, "again", "The two new passwords are not the same.")
     with database.session() as db:
-        user = users.operator(db)
+        user = users.entry(db, user_id)
     if user.password_hash is not None and not _matches(user.password_hash, current):
         raise PasswordRefusedError(403, "current", "This is not the current password.")
     hashed = _hasher.hash(new)
@@ -76,19 +83,24 @@ def change(database: Database, *, current: str, new: str, again: str, days: int)
                 "The password was changed elsewhere a moment ago. Nothing was changed here.",
             )
         _end_everything(db, user.id)
-        return logins.begin(db, days=days)
+        return logins.begin(db, user.id, days=days)
 
 
-def reset(database: Database, new: str) -> None:
-    """Set the password whatever it was, for whoever has the machine. Ends every login and every
-    unused link. Raises ``PasswordRefusedError``.
+def reset(database: Database, new: str, name: str = "") -> str:
+    """Set the password of the operator, or of the person called ``name``, whatever it was, for
+    whoever has the machine. Ends every login and every unused link of theirs. The answer is their
+    name. Raises ``PasswordRefusedError`` and ``NotFoundError``.
     """
-    hashed = _hasher.hash(checked(new))
+    new = checked(new)
+    with database.session() as db:  # before the slow part: a misspelt name is said at once
+        user_id = (users.named(db, name) if name else users.operator(db)).id
+    hashed = _hasher.hash(new)
     with database.session() as db:
-        user = users.operator(db)
+        user = users.entry(db, user_id)
         user.password_hash = hashed
         db.add(user)
         _end_everything(db, user.id)
+        return user.name
 
 
 def checked(password: str) -> str:
@@ -138,4 +150,4 @@ def _replace(db: Session, user_id: str, old: str | None, new: str) -> bool:
 
 def _end_everything(db: Session, user_id: str) -> None:
     logins.end_all(db, user_id)
-    links.revoke_all(db)
+    links.revoke_all(db, user_id)

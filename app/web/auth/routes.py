@@ -8,16 +8,20 @@ from fastapi import APIRouter, Form, Request
 from slowapi import Limiter
 from starlette.responses import RedirectResponse, Response
 
-from app.web.auth import links, logins, passwords, throttle
+from app.web.auth import links, logins, passwords, throttle, users
 from app.web.auth.cookie import clear_cookie, read_token, set_cookie
 from app.web.auth.next_page import wanted_page
 from app.web.errors import sign_in_page
 from app.web.state import database_of, settings_of
+from app.web.templating import render
 from app.web.urls import link
 
 router = APIRouter()
 _log = logging.getLogger("vitrine.auth")
 _WRONG: Final = "This is not the password."
+# Which of the two is nobody's business.
+_WRONG_OR_UNKNOWN: Final = "This name and password do not belong together."
+_Text = Annotated[str, Form()]
 _STALE: Final = "This sign-in link was used already or is older than a day."
 
 
@@ -42,7 +46,7 @@ def make_router(limiter: Limiter) -> APIRouter:
     )
     @limiter.limit(throttle.ONE_CLIENT, key_func=throttle.client, error_message=throttle.TOO_OFTEN)
     async def sign_in_with_password(
-        request: Request, password: Annotated[str, Form()] = ""
+        request: Request, name: _Text = users.OPERATOR, password: _Text = ""
     ) -> Response:
         """``next`` in the query is where to go afterwards."""
         days = settings_of(request).login_days
@@ -51,13 +55,16 @@ def make_router(limiter: Limiter) -> APIRouter:
                 passwords.sign_in,
                 database_of(request),
                 password,
+                name=name,
                 days=days,
                 replacing=read_token(request),
             )
         )
         if new is None:
             _log.warning("a wrong password was given from=%s", throttle.client(request))
-            return sign_in_page(request, _WRONG, 401)
+            asked = request.scope["state"].get("ask_name", False)
+            sentence = _WRONG_OR_UNKNOWN if asked else _WRONG
+            return sign_in_page(request, sentence, 401, name=name[: users.MAX_NAME])
         _log.info("signed in by password login=%s", new.login.id)
         target = wanted_page(request) or link(request, "sessions")
         answer = RedirectResponse(target, status_code=303)
@@ -74,8 +81,9 @@ def sign_in_with_link(request: Request, token: str) -> Response:
         return Response(status_code=503, headers={"Referrer-Policy": "no-referrer"})
     days = settings_of(request).login_days
     with database_of(request).session() as db:
-        good = links.consume(db, token)
-        new = logins.begin(db, days=days, replacing=read_token(request)) if good else None
+        user_id = links.consume(db, token)
+        held = read_token(request)
+        new = logins.begin(db, user_id, days=days, replacing=held) if user_id else None
     if new is None:
         _log.warning("a used, expired or unknown sign-in link was opened")
         answer: Response = sign_in_page(request, _STALE, 410)
@@ -90,10 +98,15 @@ def sign_in_with_link(request: Request, token: str) -> Response:
 
 @router.post("/sign-out")
 def sign_out(request: Request) -> Response:
+    """Whom a reverse proxy vouches for is signed in again by the next request: they are told so,
+    rather than sent to a page that says that they are signed in.
+    """
     token = read_token(request)
     if token is not None:
         with database_of(request).session() as db:
             logins.end(db, token)
+    if request.scope["state"].get("by_proxy"):
+        return render(request, "signed_in_by_proxy.html", {})
     answer = RedirectResponse(link(request, "sign_in"), status_code=303)
     clear_cookie(request, answer)
     return answer

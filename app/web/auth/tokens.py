@@ -1,4 +1,4 @@
-"""Secrets that a browser holds: 256 random bits, of which the database keeps only the hash."""
+"""Secrets that a browser or a program holds: 256 random bits. The database keeps the hash."""
 
 import hashlib
 import secrets

@@ -1,4 +1,6 @@
-"""Cross-site request forgery: every unsafe request must come from one of Vitrine's own pages."""
+"""Cross-site requests: what changes something, and what listens, must come from one of Vitrine's
+own pages.
+"""
 
 import re
 from typing import Final
@@ -7,11 +9,15 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.errors import VitrineError
+from app.web.auth.api_tokens import access_of
 from app.web.host import Host, host_of, parse_host
+from app.web.urls import route_path
 
 _SAFE_METHODS: Final = {"GET", "HEAD", "OPTIONS", "TRACE"}
 _ORIGIN: Final = re.compile(r"(https?)://([^/?#@\s]+)")
 _DEFAULT_PORT: Final = {"http": 80, "https": 443}
+_STREAMS: Final = {"/events"}
+_FOREIGN: Final = "Another site’s page asked for this."
 _REFUSED: Final = (
     "This request did not come from a page of this Vitrine, so nothing was changed. "
     "Open the page again and repeat what you did."
@@ -52,14 +58,41 @@ def is_own(headers: Headers, host: Host, scheme: str) -> bool:
     return site == "same-origin" or (site == "none" and bool(origins))
 
 
+def is_foreign(headers: Headers, host: Host, scheme: str) -> bool:
+    """Whether a safe request says of itself that another site's page made it. Our own may say
+    nothing: no browser sends ``Origin`` on a GET to its own origin, and some no more than that.
+    """
+    origins = headers.getlist("origin")
+    if len(origins) > 1 or (origins and not same_origin(origins[0], host, scheme)):
+        return True
+    return headers.get("sec-fetch-site") not in (None, "same-origin", "none")
+
+
 class OriginCheck:
+    """A stream is checked as well: read it could not be, but another site's page on this machine,
+    which is of one "site" with ours, could open as many as it likes with our cookie.
+    """
+
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            scheme = "https" if scope["scheme"] == "wss" else "http"
+            if not is_own(Headers(scope=scope), host_of(scope), scheme):
+                await send({"type": "websocket.close", "code": 1008})
+                return
+        elif (
+            scope["type"] == "http"
+            and route_path(scope) in _STREAMS
+            and is_foreign(Headers(scope=scope), host_of(scope), scope["scheme"])
+        ):
+            raise VitrineError(403, _FOREIGN)
         if (
             scope["type"] == "http"
             and scope["method"] not in _SAFE_METHODS
+            # No page can make a browser send somebody's token, as it can a cookie.
+            and access_of(scope) is None
             and not is_own(Headers(scope=scope), host_of(scope), scope["scheme"])
         ):
             raise VitrineError(403, _REFUSED)

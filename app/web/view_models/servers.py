@@ -52,6 +52,7 @@ class ServerView:
     transport: str
     allowed: bool
     unmarked_tools: bool
+    viewers_may_call: bool
     permissions: list[str]
     used: str
 
@@ -70,6 +71,7 @@ class ServerView:
             transport=server.transport,
             allowed=server.allowed,
             unmarked_tools=server.unmarked_tools,
+            viewers_may_call=server.viewers_may_call,
             permissions=server.permissions,
             used=_used(sessions),
         )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
+from app.db.tables import Role
 from app.mcp.registry import ServerEntry
 from app.mcp_apps.policy import Policy
 from app.web.auth.passwords import RULE
@@ -20,6 +21,10 @@ NOTICES: Final[Mapping[str, str]] = {
     "deleted": "Deleted. Files that an agent keeps of it stay where they are.",
     "password": "The password is set. Every other browser was signed out.",
     "signed-out": "Every other browser was signed out.",
+    "role": "The role is changed, from the next request on.",
+    "person-signed-out": "Signed out everywhere, and unused sign-in links are void.",
+    "person-removed": "Removed, with their sign-ins, links and tokens.",
+    "revoked": "Revoked. Whatever uses that token is refused from now on.",
 }
 
 
@@ -39,7 +44,10 @@ class SwitchesPage:
 class AccountPage:
     """``others``: how many other browsers are signed in. ``error`` belongs beside ``field``."""
 
+    name: str
+    role: Role
     password_exists: bool
+    by_proxy: bool
     others: int
     notice: str = ""
     error: str = ""

@@ -14,7 +14,7 @@ from starlette.types import Message
 from app.db.engine import Database
 from app.errors import VitrineError
 from app.web.auth import SignInGate, require_login
-from app.web.auth.gate import is_open
+from app.web.auth.paths import is_open
 
 ORIGIN = {"Origin": "http://testserver"}
 OPEN = {"/healthz", "/sign-in", "/sign-in/{token}"}

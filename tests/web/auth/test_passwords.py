@@ -10,6 +10,7 @@ from sqlmodel import select
 from app.db import tables
 from app.db.engine import Database
 from app.web.auth import issue_sign_in_link, links, logins, passwords, users
+from app.web.auth.logins import NewLogin
 from app.web.auth.passwords import PasswordRefusedError
 
 GOOD = "correct horse battery"
@@ -19,6 +20,13 @@ pytestmark = pytest.mark.usefixtures("quick_hashing")
 
 def sign_in(database: Database, password: str, **options: str) -> logins.NewLogin | None:
     return passwords.sign_in(database, password, days=1, replacing=options.get("replacing"))
+
+
+def change(database: Database, current: str, new: str, again: str | None = None) -> NewLogin:
+    with database.session() as db:
+        user_id = users.operator(db).id
+    again = new if again is None else again
+    return passwords.change(database, user_id, current=current, new=new, again=again, days=1)
 
 
 def stored(database: Database) -> str | None:
@@ -70,7 +78,7 @@ def test_only_a_slow_hash_is_stored(database: Database, monkeypatch: pytest.Monk
 def test_what_may_not_be_a_password_is_said(database: Database, password: str, said: str) -> None:
     for attempt in (
         lambda: passwords.reset(database, password),
-        lambda: passwords.change(database, current="", new=password, again=password, days=1),
+        lambda: change(database, "", password),
     ):
         with pytest.raises(PasswordRefusedError, match=said) as refused:
             attempt()
@@ -98,22 +106,20 @@ def test_text_that_is_no_text_is_only_wrong(database: Database) -> None:
 
 
 def test_the_first_password_needs_no_current_one_and_a_second_does(database: Database) -> None:
-    passwords.change(database, current="", new=GOOD, again=GOOD, days=1)
+    change(database, "", GOOD)
     for current in ("", "something else", "another horse"):
         with pytest.raises(PasswordRefusedError) as refused:
-            passwords.change(
-                database, current=current, new="another horse", again="another horse", days=1
-            )
+            change(database, current, "another horse")
         assert (refused.value.status, refused.value.field) == (403, "current")
     assert sign_in(database, GOOD) is not None
-    passwords.change(database, current=GOOD, new="another horse", again="another horse", days=1)
+    change(database, GOOD, "another horse")
     assert sign_in(database, GOOD) is None
     assert sign_in(database, "another horse") is not None
 
 
 def test_a_password_typed_differently_twice_is_refused(database: Database) -> None:
     with pytest.raises(PasswordRefusedError) as refused:
-        passwords.change(database, current="", new=GOOD, again=GOOD + "x", days=1)
+        change(database, "", GOOD, GOOD + "x")
     assert refused.value.field == "again"
     assert not users.password_exists(database)
 
@@ -123,14 +129,14 @@ def test_setting_a_password_ends_every_login_and_link(database: Database, how: s
     if how == "change":
         passwords.reset(database, GOOD)
     with database.session() as db:
-        logins.begin(db, days=1)
+        logins.begin(db, users.operator(db).id, days=1)
     before = signed_in(database)
     link = issue_sign_in_link(database)
     if how == "reset":
         passwords.reset(database, GOOD)
         assert signed_in(database) == []
     else:
-        new = passwords.change(database, current=GOOD, new=GOOD, again=GOOD, days=1)
+        new = change(database, GOOD, GOOD)
         assert signed_in(database) == [new.login.id]
         assert new.login.id not in before
     with database.session() as db:
@@ -160,7 +166,7 @@ def test_a_login_that_began_while_the_password_changed_is_none(
         user.password_hash = quick_hashing.hash(GOOD)
         db.add(user)
     with pytest.raises(PasswordRefusedError) as refused:
-        passwords.change(database, current=GOOD, new="third horse", again="third horse", days=1)
+        change(database, GOOD, "third horse")
     assert refused.value.status == 409
 
 

@@ -1,0 +1,1 @@
+"""``/api/v1``: JSON for programs, which show an API token."""
