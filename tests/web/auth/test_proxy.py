@@ -52,7 +52,7 @@ def who(client: TestClient, *names: str | bytes, **headers: str) -> str | int:
     """The name that Vitrine knows the asker by, or the status that it answers."""
     sent: list[tuple[str, Any]] = [*ORIGIN.items(), *headers.items()]
     sent += [("Remote-User", name) for name in names]
-    answer = client.get("/settings/account", headers=httpx.Headers(sent))
+    answer = client.get("/settings/account", headers=sent)
     if answer.status_code != 200:
         return answer.status_code
     return answer.text.split("<strong>")[1].split("<")[0]
