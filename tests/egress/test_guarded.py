@@ -13,6 +13,7 @@ import httpx2
 import pytest
 
 from app import egress
+from app.egress import backend, guarded
 from tests.mcp.servers import Request, Scripted
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:4700::1111", "64:ff9b::8.8.8.8"]
@@ -195,9 +196,9 @@ async def test_the_next_address_is_tried_when_one_refuses(
 
 
 async def test_unix_sockets_are_refused() -> None:
-    backend = egress._Backend(private_ok=True, on_connect=None)
+    dialling = backend.Backend(private_ok=True, on_connect=None)
     with pytest.raises(egress.BlockedAddressError):
-        await backend.connect_unix_socket("/run/docker.sock")
+        await dialling.connect_unix_socket("/run/docker.sock")
 
 
 async def test_httpx2_still_keeps_its_pool_where_the_guard_puts_its_own(
@@ -206,13 +207,13 @@ async def test_httpx2_still_keeps_its_pool_where_the_guard_puts_its_own(
     """A release that renames the private attribute would dial unguarded."""
     assert isinstance(httpx2.AsyncHTTPTransport()._pool, httpcore2.AsyncConnectionPool)
     used: list[str] = []
-    real = egress._Backend.connect_tcp
+    real = backend.Backend.connect_tcp
 
-    async def connect(backend: egress._Backend, host: str, *rest: Any, **named: Any) -> Any:
+    async def connect(self: backend.Backend, host: str, *rest: Any, **named: Any) -> Any:
         used.append(host)
-        return await real(backend, host, *rest, **named)
+        return await real(self, host, *rest, **named)
 
-    monkeypatch.setattr(egress._Backend, "connect_tcp", connect)
+    monkeypatch.setattr(backend.Backend, "connect_tcp", connect)
     async with client(server.url) as http:
         await http.post(server.url, json=BODY)
     assert used == ["127.0.0.1"]
@@ -311,7 +312,7 @@ def test_an_event_is_measured_alike_however_it_arrives(newline: bytes, step: int
     open_size, tail = 0, b""
     for start in range(0, len(text), step):
         chunk = text[start : start + step]
-        largest, open_size = egress._event_sizes(open_size, tail, chunk)
+        largest, open_size = guarded._event_sizes(open_size, tail, chunk)
         tail = (tail + chunk)[-2:]
         sizes.append(largest)
     # Of CR LF CR LF, the last LF may have to wait for the next chunk.
