@@ -1,17 +1,24 @@
 """Environment settings: each is one variable ``VITRINE_<NAME>`` and one row of docs/settings.md."""
 
 import os
+import re
 from functools import cached_property
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+MIN_SECRET_KEY: Final = 32
+
 
 def _default_data_dir() -> Path:
     return Path.home() / ".local" / "share" / "vitrine"
+
+
+def _parts(value: str) -> list[str]:
+    return [part for part in (part.strip() for part in value.split(",")) if part]
 
 
 class Settings(BaseSettings):
@@ -47,6 +54,23 @@ class Settings(BaseSettings):
         default="",
         description="Addresses or networks of reverse proxies whose X-Forwarded-For and "
         "X-Forwarded-Proto are believed, separated by commas. Empty: none.",
+    )
+    secret_key: str = Field(
+        default="",
+        repr=False,
+        description="Key that encrypts stored credentials, at least 32 characters; several, "
+        "separated by commas, while one takes the place of another: the first one encrypts. "
+        "Empty: the file secret.key in the data folder, made at the first start.",
+    )
+    credential_variables: str = Field(
+        default="",
+        description="Environment variables that may be sent to MCP servers as credentials, their "
+        "names separated by commas. Empty: none.",
+    )
+    outbound_proxy: str = Field(
+        default="",
+        description="HTTP proxy through which public MCP servers are reached, http://host:port. "
+        "Empty: none; proxies named elsewhere in the environment are ignored.",
     )
     cache_seconds: float = Field(
         default=300, ge=1, le=86400, description="Age up to which a tool index or view is fresh."
@@ -134,6 +158,39 @@ class Settings(BaseSettings):
             except ValueError:
                 raise ValueError(f"{part} is no address or network") from None
         return value
+
+    @field_validator("secret_key")
+    @classmethod
+    def _secret_key_form(cls, value: str) -> str:
+        # No sentence here may hold the value.
+        if any(len(key) < MIN_SECRET_KEY for key in _parts(value)):
+            raise ValueError(f"a key must have at least {MIN_SECRET_KEY} characters")
+        return value
+
+    @field_validator("credential_variables")
+    @classmethod
+    def _variables_form(cls, value: str) -> str:
+        for name in _parts(value):
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
+                raise ValueError("must be names of variables, separated by commas")
+            if name.upper().startswith("VITRINE_"):
+                raise ValueError(f"{name} is Vitrine’s own and is not for others")
+        return value
+
+    @field_validator("outbound_proxy")
+    @classmethod
+    def _outbound_proxy_form(cls, value: str) -> str:
+        if value and not re.fullmatch(r"http://([\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}/?", value):
+            raise ValueError("must be http://host:port, without a user name or password")
+        return value
+
+    @cached_property
+    def secret_keys(self) -> tuple[str, ...]:
+        return tuple(_parts(self.secret_key))
+
+    @cached_property
+    def listed_variables(self) -> frozenset[str]:
+        return frozenset(_parts(self.credential_variables))
 
     @cached_property
     def watched_folders(self) -> tuple[Path, ...]:

@@ -18,17 +18,18 @@ MAY_IMPORT = {
     "text": set[str](),
     "db": {"settings"},
     "egress": BASE,
-    "mcp": BASE | {"egress"},
+    "vault": {"settings", "errors"},
+    "mcp": BASE | {"egress", "vault"},
     "transcripts": BASE,
     "mcp_apps": BASE | {"mcp", "transcripts"},
     "agents": BASE | {"mcp", "transcripts"},
     "surfaces": BASE | {"mcp"},
     "web": BASE | {"mcp", "mcp_apps", "transcripts", "agents", "surfaces"},
     # Those that put the parts together.
-    "main": BASE | {"mcp", "mcp_apps", "web"},
+    "main": BASE | {"mcp", "mcp_apps", "vault", "web"},
     "serving": BASE | {"main"},
     "demo": BASE | {"mcp", "mcp_apps", "transcripts"},
-    "cli": BASE | {"demo", "main", "serving", "transcripts", "web"},
+    "cli": BASE | {"demo", "main", "mcp", "serving", "transcripts", "vault", "web"},
 }
 # Modules that open connections, and the one module that may use them for outbound traffic.
 OUTBOUND = {"httpx", "httpx2", "httpcore", "httpcore2", "urllib.request", "http.client", "socket",

@@ -19,10 +19,11 @@ def targets(servers: Iterable[tables.Server]) -> list[Target]:
 
 
 def drop(connection: HTTPConnection, gone: Iterable[Target]) -> None:
-    """End the connections to ``gone`` and forget what those servers listed. Call it after the
+    """End the connections to ``gone``, whoever they are as, and forget what those servers listed.
+    Call it after the
     change is committed, so that none is opened again, and in a thread of the event loop's pool:
     connections belong to the loop.
     """
     hub = hub_of(connection)
-    for target in gone:
-        anyio.from_thread.run_sync(hub.drop, target)
+    for url in {target.url for target in gone}:
+        anyio.from_thread.run_sync(hub.drop_server, url)

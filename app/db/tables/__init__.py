@@ -2,7 +2,7 @@
 
 from app.db.tables.base import UtcDateTime, new_id, now
 from app.db.tables.people import LoginSession, Setting, SignInLink, User
-from app.db.tables.servers import Server, ServerName
+from app.db.tables.servers import Server, ServerCredential, ServerName
 from app.db.tables.transcripts import (
     Branch,
     CallState,
@@ -37,6 +37,7 @@ __all__ = [
     "MessageKind",
     "MessageState",
     "Server",
+    "ServerCredential",
     "ServerName",
     "Session",
     "SessionServer",

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, Self
 
 from app.db import tables
@@ -53,6 +53,7 @@ class ServerView:
     allowed: bool
     unmarked_tools: bool
     permissions: list[str]
+    private_confirmed: bool
     used: str
 
     @classmethod
@@ -71,6 +72,7 @@ class ServerView:
             allowed=server.allowed,
             unmarked_tools=server.unmarked_tools,
             permissions=server.permissions,
+            private_confirmed=server.private_confirmed,
             used=_used(sessions),
         )
 
@@ -173,8 +175,8 @@ class UnknownView:
 
 @dataclass(frozen=True, slots=True)
 class ServersPage:
-    """``name``, ``url`` and ``transport`` are what the form holds: what was typed, when it was
-    refused.
+    """``name``, ``url``, ``transport`` and ``private`` are what the form holds: what was typed,
+    when it was refused. ``ask_private``: whether it asks for leave to go to a private address.
     """
 
     servers: list[ServerView]
@@ -185,6 +187,8 @@ class ServersPage:
     name: str = ""
     url: str = ""
     transport: str = STREAMABLE_HTTP
+    private: str = ""
+    ask_private: str = ""
 
     @classmethod
     def of(
@@ -213,7 +217,8 @@ class ServersPage:
 
 @dataclass(frozen=True, slots=True)
 class ServerPage:
-    """One server. ``error`` belongs to the form ``form``: ``address`` or ``name``. ``suggested``
+    """One server. ``error`` belongs to the form ``form``: ``address``, ``name``
+    or ``credential``. ``suggested``
     are names seen in sessions that stand for nothing yet.
     """
 
@@ -225,11 +230,19 @@ class ServerPage:
     url: str = ""
     transport: str = ""
     name: str = ""
+    private: str = ""
 
     @classmethod
     def of(cls, entry: ServerEntry, usage: Usage, **form: str) -> Self:
         server = ServerView.of(entry, usage)
-        filled = {"url": server.prefilled, "transport": server.transport} | form
+        filled = {
+            "url": server.prefilled,
+            "transport": server.transport,
+            "private": "on" if server.private_confirmed else "",
+        }
+        # What other sections' forms held is for them.
+        own = {field.name for field in fields(cls)}
+        filled |= {name: value for name, value in form.items() if name in own}
         suggested = [one_line(unknown.name, 128) for unknown in usage.unknown[:MOST_UNKNOWN]]
         return cls(server, suggested, **filled)
 
