@@ -3,7 +3,7 @@
 import logging
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import ValidationError
@@ -22,6 +22,9 @@ from app.transcripts.ingest import ImportSummary, import_paths
 from app.transcripts.redaction import Redactor
 from app.transcripts.search_upkeep import fill_index
 
+if TYPE_CHECKING:
+    from app.vault import Vault
+
 # What serves (web, MCP, the demo) is imported where it is used: it takes two thirds of a command's
 # start and fifty megabytes, and ``vitrine import``, which runs from hooks and timers, needs none.
 
@@ -34,6 +37,8 @@ cli = typer.Typer(
 )
 user = typer.Typer(no_args_is_help=True, help="Who may sign in.")
 cli.add_typer(user, name="user")
+secret = typer.Typer(no_args_is_help=True, help="The key that encrypts stored credentials.")
+cli.add_typer(secret, name="secret")
 # markup=False: a name from a transcript must not be able to speak to the terminal.
 _out = Console(markup=False, highlight=False)
 _err = Console(stderr=True, markup=False, highlight=False)
@@ -90,6 +95,15 @@ def _database(settings: Settings) -> Database:
     return database
 
 
+def _vault(settings: Settings) -> "Vault":
+    from app.vault import Vault
+
+    try:
+        return Vault.of(settings)
+    except VitrineError as error:
+        raise _fail(error.sentence, 2) from None
+
+
 def _sign_in_url(settings: Settings) -> str:
     from app import serving
 
@@ -121,6 +135,7 @@ def serve() -> None:
     _configure_log()
     settings = _settings()
     _redactor(settings)  # rules that cannot be used are said before anything listens
+    _vault(settings)  # so is a key that cannot be
     database = _database(settings)
     _serve(settings, database)
 
@@ -144,6 +159,7 @@ def run_demo() -> None:
             f"Port {settings.demo_port} is taken: the demo’s MCP server needs it. Stop what uses "
             "it, or set VITRINE_DEMO_PORT."
         )
+    _vault(settings)
     database = _database(settings)
     url = prepare(database, settings.demo_port)
     _out.print(
@@ -266,6 +282,42 @@ def _asked_password() -> str:
         return sys.stdin.readline().rstrip("\r\n")
     except UnicodeDecodeError:
         raise _fail("Standard input is not text.") from None
+
+
+@secret.command(name="rotate")
+def rotate(for_demo: _ForDemo = False) -> None:
+    """Encrypt every stored credential with a new key.
+
+    With the key file, a new key is made. With VITRINE_SECRET_KEY, put the new key before the old
+    one, separated by a comma, first. May be interrupted and run again; Vitrine may be running.
+    """
+    from app.mcp import rotation
+    from app.vault import add_key
+
+    settings = _demo_settings(_settings()) if for_demo else _settings()
+    vault = _vault(settings)
+    database = _database(settings)
+    try:
+        # Else a rotation was interrupted, or another machine's key is to be replaced: go on.
+        if not settings.secret_keys and not rotation.is_left_over(database, vault):
+            add_key(settings)
+            vault = _vault(settings)
+        done, lost = rotation.encrypt_anew(database, vault)
+    except OSError as error:
+        raise _fail(f"The key file cannot be written: {one_line(str(error.strerror))}.") from None
+    except VitrineError as error:
+        raise _fail(error.sentence) from None
+    finally:
+        database.dispose()
+    count = "1 credential is" if done == 1 else f"{done} credentials are"
+    _out.print(f"{count} encrypted anew, with the first key.")
+    if settings.secret_keys:
+        _out.print("Any other key in VITRINE_SECRET_KEY is not needed any more.")
+    if lost:
+        raise _fail(
+            f"{lost} could not be decrypted with any key. Put the old key back and run this "
+            "again, or enter them anew under Settings, Servers."
+        )
 
 
 @cli.command()

@@ -94,13 +94,20 @@ class Vault:
         """Whether the first key encrypted it."""
         return bool(self._keys) and sealed[: 1 + _ID_BYTES] == _VERSION + self._keys[0].id
 
+    def is_older(self, sealed: bytes) -> bool:
+        """Whether one of the further keys encrypted it."""
+        return any(sealed[: 1 + _ID_BYTES] == _VERSION + key.id for key in self._keys[1:])
+
     def _key(self, key_id: bytes) -> _Key:
         for attempt in range(2):
             for key in self._keys:
                 if key.id == key_id:
                     return key
             if attempt == 0:
-                self._load()
+                try:
+                    self._load()
+                except VitrineError as error:
+                    raise UndecryptableError from error
         raise UndecryptableError
 
 

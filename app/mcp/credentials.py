@@ -4,7 +4,7 @@ import re
 import secrets
 from typing import Final
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete
 from sqlmodel import Session, col, select
 
 from app.db import tables
@@ -19,7 +19,7 @@ from app.vault import UndecryptableError, Vault
 AUTHORIZATION: Final = "Authorization"
 BEARER: Final = "Bearer "
 MAX_CREDENTIALS: Final = 20
-_SALT: Final = "credentials.salt"
+SALT: Final = "credentials.salt"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
@@ -111,81 +111,25 @@ def salt(database: Database, vault: Vault) -> bytes:
     """
     for _ in range(2):
         with database.session() as db:
-            row = db.get(tables.Setting, _SALT)
+            row = db.get(tables.Setting, SALT)
         if row is not None:
             try:
-                return bytes.fromhex(vault.open(bytes.fromhex(row.value), _SALT))
+                return bytes.fromhex(vault.open(bytes.fromhex(row.value), SALT))
             except (UndecryptableError, ValueError):
                 with database.session() as db:
                     db.execute(
                         delete(tables.Setting).where(
-                            col(tables.Setting.key) == _SALT,
+                            col(tables.Setting.key) == SALT,
                             col(tables.Setting.value) == row.value,
                         )
                     )
-        made = vault.seal(secrets.token_hex(32), _SALT).hex()
+        made = vault.seal(secrets.token_hex(32), SALT).hex()
         with database.session() as db:
             # Of several processes that start at once, the first one's counts.
-            insert_once(db, tables.Setting, {"key": _SALT, "value": made}, ["key"])
+            insert_once(db, tables.Setting, {"key": SALT, "value": made}, ["key"])
     with database.session() as db:
-        row = db.get(tables.Setting, _SALT)
-    return bytes.fromhex(vault.open(bytes.fromhex(row.value), _SALT)) if row else b""
-
-
-def stale(database: Database, vault: Vault) -> int:
-    """How many stored secrets are not encrypted with the first key."""
-    with database.session() as db:
-        rows = db.exec(select(ServerCredential.sealed).where(col(ServerCredential.sealed) != None))  # noqa: E711
-        count = sum(1 for sealed in rows if sealed and not vault.is_current(sealed))
-        setting = db.get(tables.Setting, _SALT)
-    return count + (setting is not None and not vault.is_current(bytes.fromhex(setting.value)))
-
-
-def encrypt_anew(database: Database, vault: Vault) -> tuple[int, int]:
-    """Encrypt with the first key what another one encrypted: (how many were, how many no key
-    opens). Each by itself, and only if it is still what was read: a credential that is replaced
-    meanwhile stays replaced.
-    """
-    done = lost = 0
-    with database.session() as db:
-        servers = {server.id: server for server in db.exec(select(Server))}
-        rows = [row for found in of_servers(db).values() for row in found]
-        setting = db.get(tables.Setting, _SALT)
-    for row in rows:
-        if row.sealed is None or vault.is_current(row.sealed):
-            continue
-        place = belongs_to(servers[row.server_id], row.header)
-        try:
-            anew = vault.seal(vault.open(row.sealed, place), place)
-        except UndecryptableError:
-            lost += 1
-            continue
-        with database.session() as db:
-            db.execute(
-                update(ServerCredential)
-                .where(
-                    col(ServerCredential.server_id) == row.server_id,
-                    col(ServerCredential.header) == row.header,
-                    col(ServerCredential.sealed) == row.sealed,
-                )
-                .values(sealed=anew)
-            )
-        done += 1
-    if setting is not None and not vault.is_current(bytes.fromhex(setting.value)):
-        try:
-            anew = vault.seal(vault.open(bytes.fromhex(setting.value), _SALT), _SALT)
-        except UndecryptableError:
-            return done, lost
-        with database.session() as db:
-            db.execute(
-                update(tables.Setting)
-                .where(
-                    col(tables.Setting.key) == _SALT,
-                    col(tables.Setting.value) == setting.value,
-                )
-                .values(value=anew.hex())
-            )
-    return done, lost
+        row = db.get(tables.Setting, SALT)
+    return bytes.fromhex(vault.open(bytes.fromhex(row.value), SALT)) if row else b""
 
 
 def _id(server: Server) -> int:

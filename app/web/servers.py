@@ -142,7 +142,8 @@ def edit(
     try:
         with database_of(request).session() as db:
             kept = meant(db, server_id, key).url
-        places.check(url.strip() or kept, private=private == "on")
+        if transport != registry.STDIO:
+            places.check(url.strip() or kept, private=private == "on")
         with database_of(request).session() as db:
             before = connections.targets([meant(db, server_id, key)])
             server = registry.edit_server(db, server_id, url, transport, private=private == "on")
