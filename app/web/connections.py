@@ -19,11 +19,9 @@ def targets(servers: Iterable[tables.Server]) -> list[Target]:
 
 
 def drop(connection: HTTPConnection, gone: Iterable[Target]) -> None:
-    """End the connections to ``gone``, whoever they are as, and forget what those servers listed and
-    showed.
-    Call it after the
-    change is committed, so that none is opened again, and in a thread of the event loop's pool:
-    connections belong to the loop.
+    """End the connections to ``gone``, whoever they are as, and forget what those servers listed
+    and showed. Call it after the change is committed, so that none is opened again, and in a
+    thread of the event loop's pool: connections belong to the loop.
     """
     hub, fragments = hub_of(connection), fragments_of(connection)
     for url in {target.url for target in gone}:

@@ -162,10 +162,10 @@ def test_what_was_read_as_somebody_else_is_forgotten(database: Database) -> None
         with database.session() as db:
             return copies.load_tools(db, (URL, "fingerprint")) is not None
 
-    for change in (lambda: put(database, server), lambda: remove(database, server)):
+    for change in (put, remove):
         with database.session() as db:
             copies.save_tools(db, (URL, "fingerprint"), ToolIndex())
-        change()
+        change(database, server)
         assert not kept()
 
 
