@@ -184,7 +184,8 @@ class Wallet:
         value = self._environment.get(variable, "").strip()
         if not value:
             raise UnusableError(
-                f"comes from the variable {variable}, which is not set where Vitrine runs."
+                f"comes from the variable {variable}, which is not set where Vitrine runs. "
+                "Set it and start Vitrine again."
             )
         if not is_value(value):
             raise UnusableError(

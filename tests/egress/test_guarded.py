@@ -255,6 +255,12 @@ async def test_proxies_of_the_environment_are_ignored(
     assert server.seen.sockets == 1
 
 
+def test_certificates_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
+    monkeypatch.setenv("SSL_CERT_DIR", "/nowhere")
+    assert guarded._ssl_context.__wrapped__().cert_store_stats()["x509_ca"] > 0
+
+
 @pytest.mark.parametrize("size", [10_000, 10_001])
 async def test_an_answer_is_read_up_to_its_cap(size: int) -> None:
     async def answer(request: Request) -> None:

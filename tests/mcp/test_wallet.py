@@ -60,14 +60,18 @@ def test_only_a_plain_reference_is_filled_in(reference: str) -> None:
     assert len(found.notes) == 1
 
 
-@pytest.mark.parametrize("variable", ["EMPTY", "UNSET", "BROKEN"])
-def test_nothing_is_sent_blank(variable: str) -> None:
+@pytest.mark.parametrize(
+    ("variable", "why"),
+    [("EMPTY", "is not set"), ("UNSET", "is not set"), ("BROKEN", "cannot stand in a header")],
+)
+def test_nothing_is_sent_blank(variable: str, why: str) -> None:
     found = target(Authorization=f"Bearer ${{{variable}}}")
     assert found.headers == ()
-    assert variable in found.notes[0]
+    assert f"{variable}, w" in found.notes[0]
+    assert why in found.notes[0]
     by_operator = target(stored("Authorization", reference=f"Bearer ${{{variable}}}"))
     assert by_operator.headers == ()
-    assert variable in by_operator.trouble
+    assert why in by_operator.trouble
 
 
 def test_a_session_s_own_goes_before_the_operator_s() -> None:
