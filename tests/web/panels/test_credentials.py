@@ -15,6 +15,7 @@ from sqlmodel import select
 from starlette.testclient import TestClient
 
 from app.db import tables
+from app.egress import backend
 from app.main import create_app
 from app.mcp import registry
 from app.mcp_apps.session_servers import known_in
@@ -338,6 +339,29 @@ def test_a_server_that_has_moved_into_a_private_network_is_left_alone_and_said(
             registry.set_private(db, url, True)
         assert "data-fragment-url" in site.panel().text
         assert server.headers != []
+
+
+def test_a_view_reaches_private_places_only_where_its_server_may_lie_in_one(
+    make_site: MakeSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = {"ui": {"csp": {"connectDomains": ["http://10.0.0.5"]}}}
+    with scripted(tools_list=TOOLS, resources_read=document(_meta=declared)) as server:
+        # The address alone says nothing: what it leads to is what was confirmed.
+        url = server.url.replace("127.0.0.1", "mcp.example")
+        site = listing(make_site, url)
+
+        async def lookup(_host: str, port: int, **_: Any) -> list[Any]:
+            return [(0, 0, 0, "", ("127.0.0.1", port))]
+
+        monkeypatch.setattr(anyio, "getaddrinfo", lookup)
+        with site.database.session() as db:
+            registry.set_private(db, url, True)
+        assert site.parsed_panel().data["granted"]["connectDomains"] == ["http://10.0.0.5"]
+        # A public server, as far as anybody said; the guard is out of the way here.
+        monkeypatch.setattr(backend, "_check", lambda *_, **__: None)
+        with site.database.session() as db:
+            registry.set_private(db, url, False)
+        assert site.parsed_panel().data["granted"].get("connectDomains", []) == []
 
 
 # What a reader may be shown, and what may be written, while every way of going wrong is gone.
