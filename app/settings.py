@@ -64,8 +64,8 @@ class Settings(BaseSettings):
     )
     credential_variables: str = Field(
         default="",
-        description="Environment variables that may be sent to MCP servers as credentials, their "
-        "names separated by commas. Empty: none.",
+        description="Environment variables that may be sent to MCP servers as credentials, "
+        "separated by commas: NAME, or NAME@host for the servers at one host. Empty: none.",
     )
     outbound_proxy: str = Field(
         default="",
@@ -170,9 +170,10 @@ class Settings(BaseSettings):
     @field_validator("credential_variables")
     @classmethod
     def _variables_form(cls, value: str) -> str:
-        for name in _parts(value):
-            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
-                raise ValueError("must be names of variables, separated by commas")
+        for entry in _parts(value):
+            name = entry.partition("@")[0]
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}(@[\w.:-]+)?", entry):
+                raise ValueError("must be names of variables, NAME or NAME@host, with commas")
             if name.upper().startswith("VITRINE_"):
                 raise ValueError(f"{name} is Vitrine’s own and is not for others")
         return value

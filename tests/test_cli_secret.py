@@ -134,6 +134,8 @@ def test_a_weak_key_stops_the_start(
         ("VITRINE_OUTBOUND_PROXY", "socks5://proxy:1080"),
         ("VITRINE_OUTBOUND_PROXY", "http://proxy"),
         ("VITRINE_CREDENTIAL_VARIABLES", "A B"),
+        ("VITRINE_CREDENTIAL_VARIABLES", "A@"),
+        ("VITRINE_CREDENTIAL_VARIABLES", "VITRINE_SECRET_KEY@a"),
         ("VITRINE_CREDENTIAL_VARIABLES", "TOKEN,VITRINE_SECRET_KEY"),
     ],
 )

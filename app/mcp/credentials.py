@@ -63,10 +63,11 @@ def put(
     if variable:
         if not _VARIABLE.fullmatch(variable):
             raise VitrineError(400, "This is not the name of a variable.")
-        if variable not in wallet.listed:
+        if variable not in wallet.variables(server):
             raise VitrineError(
                 400,
-                "Vitrine may not use this variable. Add it to VITRINE_CREDENTIAL_VARIABLES first.",
+                "Vitrine may not send this variable to this server. Add it to "
+                "VITRINE_CREDENTIAL_VARIABLES first.",
             )
     else:
         if scheme and value.lower().startswith(scheme.lower()):

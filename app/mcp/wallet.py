@@ -14,6 +14,7 @@ from typing import Final
 
 from app.db.tables import Server, ServerCredential
 from app.mcp.target import Target
+from app.mcp.urls import host_of
 from app.settings import Settings
 from app.text import one_line
 from app.vault import UndecryptableError, Vault
@@ -82,7 +83,8 @@ def belongs_to(server: Server, header: str) -> str:
 
 
 class Wallet:
-    """``listed`` are the variables that may be used, ``environment`` is where they are.
+    """``listed`` are the variables that may be used, ``NAME`` for any server that is allowed or
+    ``NAME@host`` for those at ``host``; ``environment`` is where they are.
     ``salt`` keys the fingerprints of what was contacted with credentials.
     """
 
@@ -94,7 +96,7 @@ class Wallet:
         salt: bytes = b"",
     ) -> None:
         self.vault = vault
-        self.listed = frozenset(listed)
+        self._listed = frozenset(listed)
         self._environment = os.environ if environment is None else environment
         self._salt = salt
 
@@ -115,7 +117,7 @@ class Wallet:
             if not reference or not may_hold_credential(name):
                 continue
             try:
-                headers[name.lower()] = (name, self._filled_in(reference))
+                headers[name.lower()] = (name, self._filled_in(server, reference))
             except UnusableError as error:
                 unfilled[name.lower()] = (
                     f"The session’s own configuration gives the header {one_line(name, 100)} a "
@@ -146,7 +148,7 @@ class Wallet:
     def value(self, server: Server, credential: ServerCredential) -> str:
         """What is sent. Raises ``UnusableError``."""
         if credential.sealed is None:
-            return self._filled_in(credential.reference)
+            return self._filled_in(server, credential.reference)
         try:
             return self.vault.open(credential.sealed, belongs_to(server, credential.header))
         except UndecryptableError:
@@ -163,23 +165,30 @@ class Wallet:
             return error.why[:1].upper() + error.why[1:]
         return ""
 
-    def trouble_of_reference(self, reference: str) -> str:
+    def trouble_of_reference(self, server: Server, reference: str) -> str:
         """The same for what a session's configuration names."""
         try:
-            self._filled_in(reference)
+            self._filled_in(server, reference)
         except UnusableError as error:
             return error.why[:1].upper() + error.why[1:]
         return ""
 
-    def _filled_in(self, reference: str) -> str:
+    def variables(self, server: Server) -> list[str]:
+        """Those that may be sent to ``server``, sorted."""
+        host = host_of(server.url)
+        pairs = (entry.partition("@") for entry in self._listed)
+        return sorted({name for name, at, place in pairs if not at or place.lower() == host})
+
+    def _filled_in(self, server: Server, reference: str) -> str:
         found = _REFERENCE.fullmatch(reference)
         if found is None:
             raise UnusableError("names no variable that Vitrine can read.")
         variable = found["name"]
-        if variable not in self.listed:
+        if variable not in self.variables(server):
             raise UnusableError(
-                f"comes from the variable {variable}, which Vitrine may not use. If it may, add "
-                f"{variable} to VITRINE_CREDENTIAL_VARIABLES and start Vitrine again."
+                f"comes from the variable {variable}, which Vitrine may not send to this server. "
+                f"If it may, add {variable} to VITRINE_CREDENTIAL_VARIABLES and start Vitrine "
+                "again."
             )
         value = self._environment.get(variable, "").strip()
         if not value:

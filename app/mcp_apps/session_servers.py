@@ -18,6 +18,7 @@ from app.mcp.registry import KnownServer
 from app.mcp.wallet import Claims
 
 _MAX_ROWS = 100_000
+_MAX_ASKED = 1_000
 
 
 def known_in(db: Session, session_id: str) -> list[KnownServer]:
@@ -40,14 +41,12 @@ def asked_headers(db: Session, server: Server) -> list[tuple[str, str]]:
     """(header, reference or "") that the configurations of sessions give for ``server``, sorted,
     each once.
     """
-    rows = db.execute(select(SessionServer).limit(_MAX_ROWS)).scalars()
-    found = {
-        pair
-        for row in rows
-        if row.headers and registry.canonical_url(row.url) == server.url
-        for pair in row.headers.items()
-    }
-    return sorted(found)
+    written = db.execute(select(col(SessionServer.url)).distinct().limit(_MAX_ROWS)).scalars()
+    urls = [url for url in written if registry.canonical_url(url) == server.url]
+    rows = db.execute(
+        select(SessionServer).where(col(SessionServer.url).in_(urls)).limit(_MAX_ASKED)
+    ).scalars()
+    return sorted({pair for row in rows for pair in row.headers.items()})
 
 
 def _with_own(known: KnownServer, row: SessionServer | None) -> KnownServer:

@@ -157,3 +157,15 @@ def test_a_stored_fingerprint_cannot_be_guessed_at_without_the_salt() -> None:
     assert keyed != Target(SERVER.url, headers=headers, salt=b"").key
     assert keyed != Target(SERVER.url, headers=headers, salt=b"other").key
     assert target(stored("Authorization", "Bearer weak")).key == keyed
+
+
+@pytest.mark.parametrize("host", ["mcp.example", "MCP.example"])
+def test_a_variable_may_be_for_one_host_alone(host: str) -> None:
+    """Whoever writes a session's configuration must not send one server's token to another."""
+    wallet = Wallet(VAULT, {f"LISTED@{host}"}, ENVIRONMENT)
+    claims = Claims((), (("Authorization", "Bearer ${LISTED}"),))
+    there = Server(id=1, url="https://mcp.example:8443/mcp")
+    assert wallet.target(there, claims).headers == (("Authorization", "Bearer from the list"),)
+    elsewhere = wallet.target(Server(id=2, url="https://other.example/mcp"), claims)
+    assert elsewhere.headers == ()
+    assert "may not send to this server" in elsewhere.notes[0]

@@ -76,8 +76,8 @@ class CredentialsView:
         held = {row.header for row in stored}
         return cls(
             rows=[CredentialView.of(server, row, wallet) for row in stored],
-            asked=[_asked(name, reference, held, wallet) for name, reference in asked],
-            variables=sorted(wallet.listed),
+            asked=[_asked(server, name, reference, held, wallet) for name, reference in asked],
+            variables=wallet.variables(server) if server.transport != STDIO else [],
             unencrypted=server.transport != STDIO
             and server.url.startswith("http://")
             and not is_private(server.url),
@@ -91,7 +91,7 @@ class CredentialsView:
         return KINDS
 
 
-def _asked(name: str, reference: str, held: set[str], wallet: Wallet) -> AskedView:
+def _asked(server: Server, name: str, reference: str, held: set[str], wallet: Wallet) -> AskedView:
     shown = one_line(name, 100)
     stands_in = " The one above goes in its place." if name.lower() in held else ""
     if not may_hold_credential(name):
@@ -99,7 +99,7 @@ def _asked(name: str, reference: str, held: set[str], wallet: Wallet) -> AskedVi
     if not reference:
         said = "Its value stands in the configuration itself, which Vitrine does not keep."
         return AskedView(shown, said + (stands_in or " Enter it above if it is needed."), False)
-    trouble = wallet.trouble_of_reference(reference)
+    trouble = wallet.trouble_of_reference(server, reference)
     if trouble:
         return AskedView(shown, trouble + stands_in, works=False)
     return AskedView(shown, f"Filled in from {reference} for the calls of those sessions.", True)
