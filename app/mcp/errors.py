@@ -11,13 +11,19 @@ from typing import Any, ClassVar
 
 
 class McpError(Exception):
-    """``reason`` is a short machine word, ``sentence`` is shown to a person as it is."""
+    """``reason`` is a short machine word, ``sentence`` is shown to a person as it is, and
+    ``for_view`` is told to a view, whose author need not know how Vitrine is set up.
+    """
 
     reason: ClassVar[str] = "failed"
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
         self.sentence = sentence
+
+    @property
+    def for_view(self) -> str:
+        return self.sentence
 
 
 class ServerUnreachable(McpError):
@@ -61,6 +67,10 @@ class ServerForbidden(McpError):
         self.args = (status, advice)
         self.status = status
 
+    @property
+    def for_view(self) -> str:
+        return f"The server refuses access (HTTP status {self.status})."
+
 
 class NotPermitted(McpError):
     """Vitrine's own refusal to connect: the server is not allowed, or no longer."""
@@ -84,11 +94,19 @@ class PrivateAddress(NotPermitted):
     ) -> None:
         super().__init__(sentence)
 
+    @property
+    def for_view(self) -> str:
+        return "This server's address is one that Vitrine does not contact."
+
 
 class CredentialUnusable(NotPermitted):
     """A credential that belongs to the server cannot be had; without it nothing is sent."""
 
     reason = "credential"
+
+    @property
+    def for_view(self) -> str:
+        return "The credential of this server cannot be used."
 
 
 class ServerTimeout(McpError):

@@ -238,7 +238,7 @@ async def _resolve_rpc(
     try:
         return await _resolve(request, session_id, tool_call_id, at)
     except McpError as error:
-        raise RpcError(INTERNAL_ERROR, error.sentence, {"reason": error.reason}) from error
+        raise RpcError(INTERNAL_ERROR, error.for_view, {"reason": error.reason}) from error
 
 
 async def _json_object(request: Request) -> dict[str, Any]:

@@ -318,6 +318,28 @@ def test_a_credential_that_cannot_be_decrypted_is_said_and_the_server_left_alone
     assert "not contacted" in page
 
 
+def test_a_view_is_not_told_how_vitrine_is_set_up(make_site: MakeSite) -> None:
+    with served() as server:
+        site = listing(make_site, server.url)
+        configure(site, Authorization="Bearer ${UNLISTED}")
+        server.status = 401
+        told = [site.rpc("tools/call", {"name": "show_capacity"})]
+        post(site, "", kind="header", header="X-Key", value=HEADER_VALUE)
+        (site.settings.data_dir / FILE_NAME).unlink()
+        again = listing(make_site, server.url)
+        told.append(again.rpc("tools/call", {"name": "show_capacity"}))
+        with site.database.session() as db:
+            registry.set_private(db, server.url, False)
+        told.append(site.rpc("tools/call", {"name": "show_capacity"}))
+    assert [one["error"]["data"]["reason"] for one in told] == [
+        "forbidden",
+        "credential",
+        "not-permitted",
+    ]
+    for word in ("UNLISTED", "VITRINE_", "X-Key", "private", "Settings"):
+        assert word not in str(told)
+
+
 def test_a_server_that_has_moved_into_a_private_network_is_left_alone_and_said(
     make_site: MakeSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
