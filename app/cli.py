@@ -12,6 +12,7 @@ from app import __version__
 from app.db.engine import Database
 from app.errors import VitrineError
 from app.people_commands import ForDemo, NameOption, print_link, token, user
+from app.secret_commands import secret
 from app.settings import Settings
 from app.terminal import database as _database
 from app.terminal import demo_settings as _demo_settings
@@ -21,6 +22,7 @@ from app.terminal import opened
 from app.terminal import out as _out
 from app.terminal import settings as _settings
 from app.terminal import sign_in_url as _sign_in_url
+from app.terminal import vault as _vault
 from app.text import one_line
 from app.transcripts import redaction
 from app.transcripts.ingest import ImportSummary, import_paths
@@ -39,6 +41,7 @@ cli = typer.Typer(
 )
 cli.add_typer(user, name="user")
 cli.add_typer(token, name="token")
+cli.add_typer(secret, name="secret")
 
 
 def _configure_log() -> None:
@@ -69,6 +72,7 @@ def serve() -> None:
     _configure_log()
     settings = _settings()
     _redactor(settings)  # rules that cannot be used are said before anything listens
+    _vault(settings)  # so is a key that cannot be
     database = _database(settings)
     _serve(settings, database)
 
@@ -92,6 +96,7 @@ def run_demo() -> None:
             f"Port {settings.demo_port} is taken: the demo’s MCP server needs it. Stop what uses "
             "it, or set VITRINE_DEMO_PORT."
         )
+    _vault(settings)
     database = _database(settings)
     url = prepare(database, settings.demo_port)
     _out.print(

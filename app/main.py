@@ -9,13 +9,15 @@ from starlette.concurrency import run_in_threadpool
 
 from app.db.engine import Database
 from app.db.migrate import upgrade
-from app.mcp import copies, eras
+from app.mcp import copies, credentials, eras
 from app.mcp.hub import Hub
 from app.mcp.target import Target
 from app.mcp.tool_index import ToolIndex
+from app.mcp.wallet import Wallet
 from app.mcp_apps import policy
 from app.mcp_apps.fragment import Fragments
 from app.settings import Settings
+from app.vault import Vault
 from app.web import (
     account,
     api_tokens,
@@ -33,6 +35,7 @@ from app.web import (
     switches,
     transcript,
 )
+from app.web import credentials as credential_routes
 from app.web.api import sessions as api_sessions
 from app.web.auth import routes as auth_routes
 from app.web.live import background
@@ -51,12 +54,18 @@ _ROUTERS = (
     raw.router,
     switches.router,
     servers.router,
+    credential_routes.router,
     outbox.router,
     people.router,
     api_tokens.router,
     api_sessions.router,
     live_routes.router,
 )
+
+
+def _wallet(settings: Settings, database: Database) -> Wallet:
+    vault = Vault.of(settings)
+    return Wallet.of(settings, vault, credentials.salt(database, vault))
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -72,6 +81,7 @@ def create_app(settings: Settings) -> FastAPI:
         database = Database(settings.effective_database_url)
         try:
             await run_in_threadpool(upgrade, database.engine)
+            wallet = await run_in_threadpool(_wallet, settings, database)
 
             async def permit(target: Target) -> bool:
                 return await run_in_threadpool(policy.permits, database, target.url)
@@ -90,7 +100,9 @@ def create_app(settings: Settings) -> FastAPI:
                 listed(target, what)
 
             spoken = eras.kept_in(database)
-            async with Hub(settings, permit=permit, keep=keep, eras=spoken, changed=changed) as hub:
+            async with Hub(
+                settings, permit=permit, wallet=wallet, keep=keep, eras=spoken, changed=changed
+            ) as hub:
                 fragments = Fragments(
                     hub,
                     database,

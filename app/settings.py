@@ -10,6 +10,7 @@ from typing import Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+MIN_SECRET_KEY: Final = 32
 _HOST_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
 # Sent by every browser, or by any.
@@ -79,6 +80,23 @@ class Settings(BaseSettings):
     proxy_new_users: Literal["none", "viewer"] = Field(
         default="none",
         description="What somebody becomes whom the reverse proxy signs in and nobody added here.",
+    )
+    secret_key: str = Field(
+        default="",
+        repr=False,
+        description="Key that encrypts stored credentials, at least 32 characters; several, "
+        "separated by commas, while one takes the place of another: the first one encrypts. "
+        "Empty: the file secret.key in the data folder, made at the first start.",
+    )
+    credential_variables: str = Field(
+        default="",
+        description="Environment variables that may be sent to MCP servers as credentials, "
+        "separated by commas: NAME, or NAME@host for the servers at one host. Empty: none.",
+    )
+    outbound_proxy: str = Field(
+        default="",
+        description="HTTP proxy through which public MCP servers are reached, http://host:port. "
+        "Empty: none; proxies named elsewhere in the environment are ignored.",
     )
     cache_seconds: float = Field(
         default=300, ge=1, le=86400, description="Age up to which a tool index or view is fresh."
@@ -187,6 +205,40 @@ class Settings(BaseSettings):
             except ValueError:
                 raise ValueError(f"{part} is no address or network") from None
         return value
+
+    @field_validator("secret_key")
+    @classmethod
+    def _secret_key_form(cls, value: str) -> str:
+        # No sentence here may hold the value.
+        if any(len(key) < MIN_SECRET_KEY for key in _parts(value)):
+            raise ValueError(f"a key must have at least {MIN_SECRET_KEY} characters")
+        return value
+
+    @field_validator("credential_variables")
+    @classmethod
+    def _variables_form(cls, value: str) -> str:
+        for entry in _parts(value):
+            name = entry.partition("@")[0]
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}(@[\w.:-]+)?", entry):
+                raise ValueError("must be names of variables, NAME or NAME@host, with commas")
+            if name.upper().startswith("VITRINE_"):
+                raise ValueError(f"{name} is Vitrine’s own and is not for others")
+        return value
+
+    @field_validator("outbound_proxy")
+    @classmethod
+    def _outbound_proxy_form(cls, value: str) -> str:
+        if value and not re.fullmatch(r"http://([\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}/?", value):
+            raise ValueError("must be http://host:port, without a user name or password")
+        return value
+
+    @cached_property
+    def secret_keys(self) -> tuple[str, ...]:
+        return tuple(_parts(self.secret_key))
+
+    @cached_property
+    def listed_variables(self) -> frozenset[str]:
+        return frozenset(_parts(self.credential_variables))
 
     @cached_property
     def host_names(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
 from pydantic import ValidationError
@@ -13,6 +14,9 @@ from app.db.migrate import upgrade
 from app.errors import VitrineError
 from app.settings import Settings
 from app.text import one_line
+
+if TYPE_CHECKING:
+    from app.vault import Vault
 
 # markup=False: a name from a transcript must not be able to speak to the terminal.
 out = Console(markup=False, highlight=False)
@@ -81,3 +85,12 @@ def sign_in_url(chosen: Settings) -> str:
 
     base = chosen.public_url.rstrip("/")
     return f"{base or serving.local_url(chosen)}/sign-in"
+
+
+def vault(chosen: Settings) -> "Vault":
+    from app.vault import Vault
+
+    try:
+        return Vault.of(chosen)
+    except VitrineError as error:
+        raise fail(error.sentence, 2) from None

@@ -27,17 +27,20 @@ def _sqlite_pragmas(connection: Any, _record: object) -> None:
 def make_engine(url: str) -> Engine:
     """An engine for ``url`` (``sqlite:///…`` or ``postgresql+psycopg://…``).
 
+    Errors name no values: those may be a server's address with a key in it.
     Raises ``ValueError`` for another kind of database: every query is tested on these two only.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
         if parsed.database:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        engine = create_engine(url, connect_args={"check_same_thread": False})
+        engine = create_engine(url, connect_args={"check_same_thread": False}, hide_parameters=True)
         event.listen(engine, "connect", _sqlite_pragmas)
         return engine
     if parsed.drivername == "postgresql+psycopg":
-        return create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True)
+        return create_engine(
+            url, pool_size=10, max_overflow=20, pool_pre_ping=True, hide_parameters=True
+        )
     raise ValueError("VITRINE_DATABASE_URL must begin with sqlite:/// or postgresql+psycopg://")
 
 

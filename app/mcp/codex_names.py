@@ -85,7 +85,7 @@ def _cut(recorded: str, known: KnownServer) -> Iterator[Match]:
     name = known.name
     for write in _WRITINGS:
         if recorded.startswith(write(f"{PREFIX}{name}__")[: MAX_NAME - _FLAT_HASH]):
-            match = Match(name, known.server, recorded)
+            match = Match(name, known.server, recorded, claims=known.claims)
             yield _meant(match, lambda tool: [_flat(name, tool, one) for one in _WRITINGS])
             return
 
@@ -95,7 +95,7 @@ def _older(recorded: str, known: KnownServer) -> Iterator[Match]:
         prefix = f"{PREFIX}{spelled}__"
         tool = recorded.removeprefix(prefix)
         if recorded.startswith(prefix) and tool:
-            match = Match(known.name, known.server, tool)
+            match = Match(known.name, known.server, tool, claims=known.claims)
             yield _meant(match, partial(_tool_spellings, known.name, write=write))
             return
     if len(recorded) == MAX_NAME:

@@ -254,6 +254,7 @@ class Connection:
             headers=target.headers,
             on_connect=self._on_connect,
             around=self._wrapped,
+            proxy=settings.outbound_proxy,
         )
         if is_sse:
             async with sse_transport(target.url, http) as streams:

@@ -11,13 +11,19 @@ from typing import Any, ClassVar
 
 
 class McpError(Exception):
-    """``reason`` is a short machine word, ``sentence`` is shown to a person as it is."""
+    """``reason`` is a short machine word, ``sentence`` is shown to a person as it is, and
+    ``for_view`` is told to a view, whose author need not know how Vitrine is set up.
+    """
 
     reason: ClassVar[str] = "failed"
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
         self.sentence = sentence
+
+    @property
+    def for_view(self) -> str:
+        return self.sentence
 
 
 class ServerUnreachable(McpError):
@@ -48,13 +54,22 @@ class SessionLost(ServerUnreachable):
 
 
 class ServerForbidden(McpError):
-    """HTTP ``status`` 401 or 403: the server wants credentials that Vitrine does not have."""
+    """HTTP ``status`` 401 or 403: the server wants credentials that Vitrine does not have.
+
+    ``advice`` are our own sentences on credentials that could not be sent.
+    """
 
     reason = "forbidden"
 
-    def __init__(self, status: int) -> None:
-        super().__init__(f"The server refuses access (HTTP status {status}).")
-        self.args = (status,)
+    def __init__(self, status: int, advice: str = "") -> None:
+        advice = advice or "An operator can give it a credential under Settings, Servers."
+        super().__init__(f"The server refuses access (HTTP status {status}). {advice}")
+        self.args = (status, advice)
+        self.status = status
+
+    @property
+    def for_view(self) -> str:
+        return f"The server refuses access (HTTP status {self.status})."
 
 
 class NotPermitted(McpError):
@@ -64,6 +79,34 @@ class NotPermitted(McpError):
 
     def __init__(self, sentence: str = "This server is not allowed.") -> None:
         super().__init__(sentence)
+
+
+class PrivateAddress(NotPermitted):
+    """The server's name leads into a private network, for which nobody gave leave."""
+
+    def __init__(
+        self,
+        sentence: str = (
+            "This server's name leads to an address in a private network, and nobody confirmed "
+            "that it may. If it is meant to be there, confirm it on the server's page under "
+            "Settings, Servers."
+        ),
+    ) -> None:
+        super().__init__(sentence)
+
+    @property
+    def for_view(self) -> str:
+        return "This server's address is one that Vitrine does not contact."
+
+
+class CredentialUnusable(NotPermitted):
+    """A credential that belongs to the server cannot be had; without it nothing is sent."""
+
+    reason = "credential"
+
+    @property
+    def for_view(self) -> str:
+        return "The credential of this server cannot be used."
 
 
 class ServerTimeout(McpError):

@@ -45,3 +45,8 @@ class Failures:
     def forget(self, key: Key) -> None:
         """The next try is made at once, and is a first one again."""
         self._failures.pop(key, None)
+
+    def forget_server(self, url: str) -> None:
+        """``forget`` for every target at ``url``."""
+        for key in [key for key in self._failures if key[0] == url]:
+            self.forget(key)

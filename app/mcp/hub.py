@@ -3,26 +3,24 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import anyio
 from mcp_types import HEADER_MISMATCH, METHOD_NOT_FOUND
 
 from app import egress
 from app.mcp import listing
+from app.mcp.answers import check_complete, within
 from app.mcp.connection import Connection
 from app.mcp.eras import Eras
 from app.mcp.errors import (
     ConnectionDropped,
-    InputRequired,
+    CredentialUnusable,
     McpError,
     NotPermitted,
     ServerGarbage,
     ServerRejected,
-    ServerTimeout,
     ServerUnreachable,
     SessionLost,
 )
@@ -33,6 +31,7 @@ from app.mcp.raw import Answer
 from app.mcp.single_flight import ClosedError, Limited, Load, SingleFlight
 from app.mcp.target import Key, Target
 from app.mcp.tool_index import ToolIndex, parse_tools
+from app.mcp.wallet import Wallet
 from app.settings import Settings
 
 V = TypeVar("V")
@@ -52,6 +51,7 @@ class Hub:
     ``backoff_seconds`` at first and longer each time.
 
     ``permit`` is asked before each connection; false means ``NotPermitted`` and no traffic.
+    ``wallet`` turns a server into a target, for those who are given the hub.
     ``keep`` is given each tool index that a server has listed, to keep a durable copy. ``eras``
     remembers what each server speaks. ``changed`` is called with ``"tools"`` or ``"resources"``
     when a server that is connected says that these are others now, and nothing of them is cached
@@ -66,6 +66,7 @@ class Hub:
         settings: Settings,
         *,
         permit: Permit | None = None,
+        wallet: Wallet | None = None,
         keep: Keep | None = None,
         eras: Eras | None = None,
         changed: Changed | None = None,
@@ -77,6 +78,7 @@ class Hub:
     ) -> None:
         self._settings = settings
         self._permit = permit
+        self.wallet = wallet or Wallet.empty()
         self._keep = keep
         self._eras = eras or Eras(clock=clock)
         self._on_changed = changed
@@ -136,6 +138,19 @@ class Hub:
         if connection is not None:
             connection.stop()
 
+    def drop_server(self, url: str) -> None:
+        """Ends every connection to ``url``, whoever it is as, and forgets what was listed to any:
+        the server is no longer allowed, or is contacted with other credentials from now on.
+        """
+        self._drops += 1
+        for cache in self._caches:
+            cache.forget_where(lambda key: isinstance(key, tuple) and key[0] == url)
+        self._failed.forget_server(url)
+        for key in [key for key in self._connections if key[0] == url]:
+            connection = self._connections.pop(key)
+            self._eras.forget(connection.target)
+            connection.stop()
+
     def forget(self, target: Target) -> None:
         """The next listing is read anew, and the next connection tried at once."""
         for cache in self._caches:
@@ -175,9 +190,9 @@ class Hub:
 
     async def read_resource(self, target: Target, uri: str) -> dict[str, Any]:
         """The raw ReadResourceResult, whose ``contents`` is a list of objects. Not cached."""
-        async with _within(self._settings.listing_timeout_seconds):
+        async with within(self._settings.listing_timeout_seconds):
             result = (await self._read(target, "resources/read", {"uri": uri})).result
-        _check_complete(result)
+        check_complete(result)
         contents = result.get("contents")
         if not isinstance(contents, list) or not all(isinstance(part, dict) for part in contents):
             raise ServerGarbage("The server's answer holds no list of contents.")
@@ -204,7 +219,7 @@ class Hub:
         tool = index.tools.get(name) if index is not None else None
         schema = tool.raw.get("inputSchema") if tool is not None else None
         params = {"name": name, "arguments": dict(arguments)}
-        async with _within(self._settings.call_timeout_seconds):
+        async with within(self._settings.call_timeout_seconds):
             try:
                 answer = await self._send(target, "tools/call", params, schema, on_progress)
             except SessionLost:
@@ -215,7 +230,7 @@ class Hub:
                     self._tools.forget(target.key)
                 raise
         result = answer.result
-        _check_complete(result)
+        check_complete(result)
         if not isinstance(result.get("content", []), list):
             raise ServerGarbage("The server's answer holds no list of content.")
         return result
@@ -251,7 +266,7 @@ class Hub:
         return Limited(index, listed.fresh_seconds)
 
     async def _listing(self, target: Target, method: str, field: str) -> Listing:
-        async with _within(self._settings.listing_timeout_seconds):
+        async with within(self._settings.listing_timeout_seconds):
             try:
                 return await listing.read(
                     lambda params: self._read(target, method, params),
@@ -287,6 +302,8 @@ class Hub:
         """The target's connection, opening if need be. The one place where any is made."""
         if self._closed:
             raise _stopping()
+        if target.trouble:
+            raise CredentialUnusable(target.trouble)
         connection = self._connections.get(target.key)
         if connection is not None and connection.usable:
             return connection
@@ -369,17 +386,3 @@ class Hub:
 
 def _stopping() -> ServerUnreachable:
     return ServerUnreachable("Vitrine is stopping.")
-
-
-@asynccontextmanager
-async def _within(seconds: float) -> AsyncIterator[None]:
-    try:
-        with anyio.fail_after(seconds):
-            yield
-    except TimeoutError as error:
-        raise ServerTimeout(seconds) from error
-
-
-def _check_complete(result: Mapping[str, Any]) -> None:
-    if result.get("resultType") == "input_required":
-        raise InputRequired

@@ -7,17 +7,17 @@ may have several.
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_address
 
 from sqlmodel import Session, col, select
 
-from app import egress
 from app.db.tables import Server, ServerName
 from app.errors import NotFoundError, VitrineError
-from app.mcp import copies
+from app.mcp import copies, credentials
 from app.mcp.names import PREFIX, normalise
 from app.mcp.target import STREAMABLE_HTTP, TRANSPORTS, Target, mask_url
 from app.mcp.tool_index import Tool, ToolIndex, resolve_tool
+from app.mcp.urls import canonical_url, checked_url, is_private
+from app.mcp.wallet import NOTHING, Claims
 from app.text import storable
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "servers",
     "set_allowed",
     "set_permissions",
+    "set_private",
     "set_unmarked_tools",
     "target",
 ]
@@ -50,7 +51,6 @@ NOT_ELIGIBLE = (
     "A stdio server is a program that the agent starts. Vitrine starts no programs, so its views "
     "cannot be shown."
 )
-MAX_URL = 2_048
 MAX_NAME = 128
 _MAX_ID = 2**31 - 1  # PostgreSQL refuses to look for more
 
@@ -66,10 +66,11 @@ class ServerEntry:
 
 @dataclass(frozen=True)
 class KnownServer:
-    """One name and the server that it resolves to."""
+    """One name, the server that it resolves to, and as whom that one is contacted."""
 
     name: str
     server: Server
+    claims: Claims = NOTHING
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Match:
     tool: str
     ambiguous: bool = field(default=False)
     written: Callable[[str], str] | None = field(default=normalise)
+    claims: Claims = NOTHING
 
     def find(self, index: ToolIndex) -> Tool | None:
         """The tool that is meant, among those of its server."""
@@ -95,8 +97,8 @@ class Match:
 
 
 def target(server: Server) -> Target:
-    """Where to connect for ``server``."""
-    return Target(url=server.url, transport=server.transport)
+    """Where ``server`` is, as nobody in particular; `app.mcp.wallet` knows as whom to go there."""
+    return Target(url=server.url, transport=server.transport, private_ok=server.private_confirmed)
 
 
 def known_servers(db: Session) -> list[KnownServer]:
@@ -106,7 +108,10 @@ def known_servers(db: Session) -> list[KnownServer]:
         .join(Server, col(Server.id) == col(ServerName.server_id))
         .order_by(ServerName.name)
     )
-    return [KnownServer(name, server) for name, server in rows]
+    held = credentials.of_servers(db)
+    return [
+        KnownServer(name, server, Claims(held.get(server.id or 0, ()))) for name, server in rows
+    ]
 
 
 def servers(db: Session) -> list[ServerEntry]:
@@ -133,8 +138,18 @@ def _shown_url(server: Server) -> str:
     return "" if server.transport == STDIO else mask_url(server.url)
 
 
-def add_server(db: Session, name: str, url: str, transport: str = STREAMABLE_HTTP) -> Server:
+def add_server(
+    db: Session,
+    name: str,
+    url: str,
+    transport: str = STREAMABLE_HTTP,
+    *,
+    private: bool | None = None,
+) -> Server:
     """The server at ``url``, from now on known as ``name`` too. A new one is not allowed yet.
+
+    ``private``: somebody confirmed that its address may lie in a private network. None is for a
+    caller in code, who means the address that it gives, where that is plainly a private one.
 
     Raises ``VitrineError`` with the sentence for whoever filled in the form.
     """
@@ -143,14 +158,24 @@ def add_server(db: Session, name: str, url: str, transport: str = STREAMABLE_HTT
     _check_free(db, name)
     server = db.exec(select(Server).where(Server.url == url)).one_or_none()
     if server is None:
-        server = Server(url=url, transport=transport)
+        server = Server(
+            url=url, transport=transport, private_confirmed=_confirmed(url, transport, private)
+        )
         db.add(server)
         db.flush()
     elif server.transport != transport:
         raise VitrineError(
             409, f"This URL is already there, with the transport {server.transport}."
         )
+    elif private:
+        server.private_confirmed = True
     return _named(db, server, name)
+
+
+def _confirmed(url: str, transport: str, private: bool | None) -> bool:
+    if transport == STDIO:
+        return False
+    return is_private(url) if private is None else private
 
 
 def add_name(db: Session, server_id: int, name: str) -> Server:
@@ -163,10 +188,14 @@ def add_name(db: Session, server_id: int, name: str) -> Server:
     return _named(db, server, name)
 
 
-def edit_server(db: Session, server_id: int, url: str, transport: str) -> Server:
+def edit_server(
+    db: Session, server_id: int, url: str, transport: str, *, private: bool | None = None
+) -> Server:
     """Its names stand for ``url`` from now on; an empty one means the URL that it has.
+    ``private`` as for ``add_server``.
 
-    Trust is the URL's: at another one nothing is allowed yet. Raises as ``add_server``, and
+    Trust is the URL's: at another one nothing is allowed yet, and the credentials that were given
+    for this one are gone. Raises as ``add_server``, and
     ``NotFoundError``.
     """
     found = entry(db, server_id)
@@ -184,12 +213,15 @@ def edit_server(db: Session, server_id: int, url: str, transport: str) -> Server
         )
     if url != server.url:
         copies.forget(db, server.url)
+        credentials.forget(db, server)
         server.allowed = False
         server.unmarked_tools = False
         server.viewers_may_call = False
         server.permissions = []
     if (url, transport) != (server.url, server.transport):
         server.protocol = None
+    if url != server.url or private is not None:
+        server.private_confirmed = _confirmed(url, transport, private)
     server.url, server.transport = url, transport
     db.add(server)
     db.flush()
@@ -244,6 +276,17 @@ def set_allowed(db: Session, server: int | str, allowed: bool) -> Server:
     return row
 
 
+def set_private(db: Session, server: int | str, confirmed: bool) -> Server:
+    """Whether the address of this server may lie in a private network. Raises
+    ``NotFoundError``.
+    """
+    row = _server(db, server)
+    row.private_confirmed = confirmed
+    db.add(row)
+    db.flush()
+    return row
+
+
 def set_unmarked_tools(db: Session, server: int | str, callable_by_views: bool) -> Server:
     """Whether views may call this server's tools that declare no ``visibility``, which the
     specification takes for visible to everybody. Raises ``NotFoundError``.
@@ -278,7 +321,11 @@ def match_exact(server: str, tool: str, known: Sequence[KnownServer]) -> list[Ma
     """The server of that very name, where the agent recorded the names of server and tool apart.
     Nothing is normalised: ``my_server`` is not ``my-server``.
     """
-    return [Match(one.name, one.server, tool, written=None) for one in known if one.name == server]
+    return [
+        Match(one.name, one.server, tool, written=None, claims=one.claims)
+        for one in known
+        if one.name == server
+    ]
 
 
 def match(
@@ -302,7 +349,7 @@ def match(
             continue
         found.setdefault(
             (recorded, candidate.server.id),
-            Match(candidate.name, candidate.server, tool, written=written),
+            Match(candidate.name, candidate.server, tool, written=written, claims=candidate.claims),
         )
     alike: dict[str, int] = {}
     for recorded, _ in found:
@@ -330,51 +377,9 @@ def _checked_place(url: str, transport: str, name: str) -> str:
         # Its name in a session must not resolve to anything that has one.
         return f"{STDIO}:{name}"
     _check_transport(transport)
-    return _checked_url(url)
+    return checked_url(url)
 
 
 def _check_transport(transport: str) -> None:
     if transport not in (*TRANSPORTS, STDIO):
         raise VitrineError(400, "The transport must be streamable-http, sse or stdio.")
-
-
-def canonical_url(url: str) -> str | None:
-    """``url`` as a server of that URL is stored, ``None`` where none could be."""
-    try:
-        return _checked_url(url)
-    except VitrineError:
-        return None
-
-
-def _checked_url(url: str) -> str:
-    url = url.strip()
-    if len(url) > MAX_URL:
-        raise VitrineError(400, f"A URL has at most {MAX_URL} characters.")
-    if not url.isprintable() or " " in url or "\\" in url:
-        raise VitrineError(400, "The URL holds spaces, backslashes or hidden characters.")
-    try:
-        # The parser that will connect: two parsers may read two hosts in one text.
-        parsed = egress.URL(url)
-        port = parsed.port
-    except (egress.InvalidURL, ValueError) as error:
-        raise VitrineError(400, "This is not a URL.") from error
-    if parsed.scheme not in ("http", "https"):
-        raise VitrineError(400, "The URL must begin with http:// or https://.")
-    if not parsed.host:
-        raise VitrineError(400, "The URL names no host.")
-    if port is not None and not 1 <= port <= 65_535:
-        raise VitrineError(400, "The URL's port is out of range.")
-    if parsed.userinfo or "@" in parsed.netloc.decode("ascii", "replace"):
-        raise VitrineError(400, "The URL must not hold a user name or password.")
-    if "#" in url:
-        raise VitrineError(400, "The URL must not hold a fragment (#…).")
-    if _is_never_reached(parsed.host):
-        raise VitrineError(400, "This address is never contacted (link-local, metadata or other).")
-    return str(parsed)
-
-
-def _is_never_reached(host: str) -> bool:
-    try:
-        return not egress.address_allowed(ip_address(host), private_ok=True)
-    except ValueError:
-        return False  # a name: what it resolves to is looked at when a connection is made

@@ -107,8 +107,16 @@ class SingleFlight(Generic[V]):
 
     def expire_where(self, is_meant: Callable[[Hashable], bool]) -> None:
         """``expire`` for each key that is meant."""
-        for key in [key for key in {*self._values, *self._errors, *self._loads} if is_meant(key)]:
+        for key in self._meant(is_meant):
             self.expire(key)
+
+    def forget_where(self, is_meant: Callable[[Hashable], bool]) -> None:
+        """``forget`` for each key that is meant."""
+        for key in self._meant(is_meant):
+            self.forget(key)
+
+    def _meant(self, is_meant: Callable[[Hashable], bool]) -> list[Hashable]:
+        return [key for key in {*self._values, *self._errors, *self._loads} if is_meant(key)]
 
     async def aclose(self) -> None:
         tasks = list(self._running)

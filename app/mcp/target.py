@@ -1,6 +1,6 @@
 """Where a connection goes and as whom."""
 
-import hashlib
+import hmac
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,8 +19,12 @@ Key = tuple[str, str]
 class Target:
     """An MCP server and the headers that say who asks it.
 
-    ``private_ok`` lets the address be private or loopback. It is true for now, because an
-    operator typed each URL; metadata and link-local addresses are refused whatever it says.
+    ``private_ok`` lets the address be private or loopback; metadata and link-local addresses are
+    refused whatever it says. ``salt`` keys the fingerprint, which is stored: without it, whoever
+    has the database could try out which token it is of. ``trouble`` is why the server may not be
+    contacted as this one: a credential that it should get cannot be had. ``notes`` are sentences
+    on what a session's own configuration asked for and did not get.
+
     Raises ``ValueError`` for a transport other than ``streamable-http`` and ``sse``.
     """
 
@@ -28,7 +32,10 @@ class Target:
     url: str = field(repr=False)
     transport: str = STREAMABLE_HTTP
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    private_ok: bool = True
+    private_ok: bool = False
+    salt: bytes = field(default=b"", repr=False, compare=False)
+    trouble: str = ""
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if self.transport not in TRANSPORTS:
@@ -38,8 +45,10 @@ class Target:
     def key(self) -> Key:
         """(URL, fingerprint of everything else): what a connection and a cache belong to."""
         headers = sorted((name.lower(), value) for name, value in self.headers)
-        facts = json.dumps([self.transport, self.private_ok, headers])
-        return self.url, hashlib.sha256(facts.encode()).hexdigest()
+        facts = json.dumps([self.transport, self.private_ok, self.trouble, headers]).encode()
+        # Without headers there is nothing to guess, and nothing that a lost key should cost.
+        salt = self.salt if headers else b""
+        return self.url, hmac.digest(salt, facts, "sha256").hex()
 
 
 def mask_url(url: str) -> str:

@@ -30,6 +30,7 @@ from app.mcp.errors import (
     ConnectionDropped,
     McpError,
     NotPermitted,
+    PrivateAddress,
     ServerForbidden,
     ServerGarbage,
     ServerTimeout,
@@ -52,6 +53,7 @@ MAX_RESUMES = 50
 # says to come back at once, would be asked without a pause.
 STANDING_SECONDS = 1
 LISTEN = "subscriptions/listen"
+NEVER_CONTACTED = "This server's address is one that Vitrine does not contact."
 
 
 class _Head(msgspec.Struct):
@@ -61,8 +63,9 @@ class _Head(msgspec.Struct):
 
 def describe(error: BaseException, *, connect_seconds: float, read_seconds: float) -> McpError:
     """What a transport error means to a caller."""
-    if egress.is_blocked(error):
-        return NotPermitted("This server's address is one that Vitrine does not contact.")
+    blocked = egress.blocked(error)
+    if blocked is not None:
+        return PrivateAddress() if blocked.is_private else NotPermitted(NEVER_CONTACTED)
     match error:
         case egress.TooLargeError():
             return ServerTooLarge(error.limit)
@@ -78,6 +81,8 @@ def describe(error: BaseException, *, connect_seconds: float, read_seconds: floa
             return ServerUnreachable("Too many calls are waiting for this server.")
         case egress.TimeoutException():
             return ServerTimeout(read_seconds)
+        case egress.ProxyError():
+            return ServerUnreachable("The outbound proxy did not let the connection through.")
         case egress.ConnectError():
             return ServerUnreachable()
         case _:

@@ -9,9 +9,8 @@ by URL into an opaque origin, browsers match it with Vitrine's own origin.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv4Address, ip_address
+from ipaddress import AddressValueError, IPv4Address
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 MAX_ENTRIES: Final = 32
 SANDBOX: Final = "allow-scripts allow-forms"
@@ -51,22 +50,11 @@ class FragmentPolicy:
     refused: tuple[Refused, ...]
 
 
-def is_private(url: str) -> bool:
-    """Whether a server's URL itself names a loopback or private address. A name that merely
-    resolves to one does not count: what it resolves to can change.
-    """
-    host = urlsplit(url).hostname or ""
-    try:
-        return not ip_address(host).is_global
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
 def build(declared: object, *, private_hosts: bool = False) -> FragmentPolicy:
     """The policy for a resource that declared ``declared`` (``_meta.ui.csp`` or ``None``).
 
     ``private_hosts``: whether loopback and private addresses may be granted, which is so only
-    for a server that itself is at such an address.
+    for a server that somebody confirmed to be at such an address itself.
     """
     granted: dict[str, list[str]] = {}
     refused: list[Refused] = []

@@ -103,6 +103,10 @@ class Fragments:
         key = target.key
         self._cache.expire_where(lambda place: isinstance(place, tuple) and place[0] == key)
 
+    def drop_server(self, url: str) -> None:
+        """Forgets the documents of the server at ``url``, whoever they were given to."""
+        self._cache.forget_where(lambda place: isinstance(place, tuple) and place[0][0] == url)
+
     async def aclose(self) -> None:
         await self._cache.aclose()
 

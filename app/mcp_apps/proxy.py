@@ -55,7 +55,7 @@ async def forward(
     except UnsendableRequest as error:
         raise RpcError(INVALID_PARAMS, error.sentence) from error
     except McpError as error:
-        raise RpcError(INTERNAL_ERROR, error.sentence, {"reason": error.reason}) from error
+        raise RpcError(INTERNAL_ERROR, error.for_view, {"reason": error.reason}) from error
     raise RpcError(METHOD_NOT_FOUND, "Method not found")
 
 

@@ -14,7 +14,7 @@ from app.db import tables
 from app.db.engine import Database
 from app.errors import VitrineError
 from app.mcp import copies, registry
-from app.mcp.errors import McpError, ServerGarbage, ServerRejected, ServerTooLarge
+from app.mcp.errors import McpError, ServerForbidden, ServerGarbage, ServerRejected, ServerTooLarge
 from app.mcp.hub import Hub
 from app.mcp.registry import Match
 from app.mcp.target import Target
@@ -93,17 +93,20 @@ async def panel_call(
     """
     call, found = await run_in_threadpool(_recorded, database, session_id, tool_call_id, at)
     for match in found:
-        target = registry.target(match.server)
+        target = hub.wallet.target(match.server, match.claims)
         if retry:
             hub.retry(target)
         trouble = None
         try:
             index = await hub.tools(target)
         except McpError as error:
-            known = await run_in_threadpool(_known, database, match, call) if for_showing else None
+            trouble = _advised(error, target)
+            known = None
+            if for_showing:
+                known = await run_in_threadpool(_known, database, match, target, call)
             if known is None:
-                raise
-            index, trouble = known, error
+                raise trouble from error
+            index = known
         tool = match.find(index)
         if tool is not None:
             return PanelCall(call, match.name, match.server, target, index, tool, trouble)
@@ -112,10 +115,19 @@ async def panel_call(
     )
 
 
-def _known(database: Database, match: Match, call: RecordedCall) -> ToolIndex | None:
+def _advised(error: McpError, target: Target) -> McpError:
+    """``error``, which a credential that could not be sent may explain."""
+    if isinstance(error, ServerForbidden) and target.notes:
+        return ServerForbidden(error.status, " ".join(target.notes))
+    return error
+
+
+def _known(
+    database: Database, match: Match, target: Target, call: RecordedCall
+) -> ToolIndex | None:
     """What is known of the call's tool without asking its server."""
     with database.session() as db:
-        copy = copies.load_tools(db, registry.target(match.server).key)
+        copy = copies.load_tools(db, target.key)
     if copy is not None and match.find(copy.index) is not None:
         return copy.index
     name, uri = call.called.tool, recorded_view(call.called)

@@ -114,7 +114,7 @@ class _Indexes:
         A copy that knows a view is believed however old: its panel finds out. One that knows
         none is believed for a day; after that the row gets a frame again, which asks the server.
         """
-        target = registry.target(match.server)
+        target = self._hub.wallet.target(match.server, match.claims)
         fresh = self._hub.peek_tools(target)
         if fresh is not None:
             return match.find(fresh), True

@@ -13,7 +13,9 @@ def view_names(db: Session, hub: Hub) -> frozenset[str]:
     """
     names: set[str] = set()
     for known in registry.known_servers(db):
-        target = registry.target(known.server)
+        if known.server.transport == registry.STDIO:
+            continue
+        target = hub.wallet.target(known.server, known.claims)
         index = hub.peek_tools(target)
         if index is None and (copy := copies.load_tools(db, target.key)) is not None:
             index = copy.index

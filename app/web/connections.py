@@ -8,7 +8,7 @@ from starlette.requests import HTTPConnection
 from app.db import tables
 from app.mcp import registry
 from app.mcp.target import TRANSPORTS, Target
-from app.web.state import hub_of
+from app.web.state import fragments_of, hub_of
 
 
 def targets(servers: Iterable[tables.Server]) -> list[Target]:
@@ -19,10 +19,11 @@ def targets(servers: Iterable[tables.Server]) -> list[Target]:
 
 
 def drop(connection: HTTPConnection, gone: Iterable[Target]) -> None:
-    """End the connections to ``gone`` and forget what those servers listed. Call it after the
-    change is committed, so that none is opened again, and in a thread of the event loop's pool:
-    connections belong to the loop.
+    """End the connections to ``gone``, whoever they are as, and forget what those servers listed
+    and showed. Call it after the change is committed, so that none is opened again, and in a
+    thread of the event loop's pool: connections belong to the loop.
     """
-    hub = hub_of(connection)
-    for target in gone:
-        anyio.from_thread.run_sync(hub.drop, target)
+    hub, fragments = hub_of(connection), fragments_of(connection)
+    for url in {target.url for target in gone}:
+        anyio.from_thread.run_sync(hub.drop_server, url)
+        anyio.from_thread.run_sync(fragments.drop_server, url)

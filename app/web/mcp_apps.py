@@ -163,11 +163,11 @@ async def _forward(
         )
     except RpcError as error:
         _log.info(
-            "view request refused: session=%s method=%s code=%d %s",
+            # Not its words: a server may send back in them what it was sent, a token for one.
+            "view request refused: session=%s method=%s code=%d",
             one_line(session_id, 40),
             one_line(str(body.get("method")), 40),
             error.code,
-            one_line(error.message),
         )
         return {"error": error.as_object()}
     return {"result": result}
@@ -245,7 +245,7 @@ async def _resolve_rpc(
     try:
         return await _resolve(request, session_id, tool_call_id, at)
     except McpError as error:
-        raise RpcError(INTERNAL_ERROR, error.sentence, {"reason": error.reason}) from error
+        raise RpcError(INTERNAL_ERROR, error.for_view, {"reason": error.reason}) from error
 
 
 async def _json_object(request: Request) -> dict[str, Any]:
@@ -294,7 +294,7 @@ async def _panel(
     login: tables.LoginSession,
     note: str,
 ) -> Response:
-    policy = csp.build(document.declared_csp, private_hosts=csp.is_private(found.target.url))
+    policy = csp.build(document.declared_csp, private_hosts=found.target.private_ok)
     granted = permissions.judge(document.declared.get("permissions"), found.server.permissions)
     domain = panel_view.domain_line(document.declared)
     for_viewer = "" if require_person(request).is_operator else viewers.note(found)
@@ -329,7 +329,18 @@ async def _panel(
         panel_id=_panel_id(call.address),
         server=found.server_name,
         tool=found.tool.name,
-        notes=[line for line in (note, for_viewer, *call.notes, *granted.refused, domain) if line],
+        notes=[
+            line
+            for line in (
+                note,
+                for_viewer,
+                *found.target.notes,
+                *call.notes,
+                *granted.refused,
+                domain,
+            )
+            if line
+        ],
         contacts=panel_view.contacts(policy),
         refused=policy.refused,
         result_json=json.dumps(call.result, indent=2, ensure_ascii=False) if call.result else "",

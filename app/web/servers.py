@@ -8,18 +8,20 @@ from starlette.responses import RedirectResponse, Response
 
 from app.db import tables
 from app.errors import VitrineError
-from app.mcp import registry
+from app.mcp import credentials, registry
 from app.mcp.target import STREAMABLE_HTTP
 from app.mcp_apps import session_servers
 from app.mcp_apps.permissions import CHOICES
 from app.mcp_apps.seen_servers import Usage, usage
 from app.transcripts import beside
 from app.transcripts.server_names import seen_tools
-from app.web import connections
+from app.web import connections, places
 from app.web.auth.gate import Login
-from app.web.state import database_of
+from app.web.places import PrivatePlaceError
+from app.web.state import database_of, hub_of
 from app.web.templating import render
 from app.web.urls import link
+from app.web.view_models.credentials import CredentialsView
 from app.web.view_models.servers import MOST_UNKNOWN, Addresses, ServerPage, ServersPage, switch_key
 from app.web.view_models.settings import NOTICES
 
@@ -51,9 +53,20 @@ def _list(request: Request, status: int = 200, **form: str) -> Response:
 
 
 def _one(request: Request, server_id: int, status: int = 200, **form: str) -> Response:
+    wallet = hub_of(request).wallet
     with database_of(request).session() as db:
-        model = ServerPage.of(registry.entry(db, server_id), _usage(db), **form)
-    return render(request, "server.html", {"page": model, "nav": "settings"}, status=status)
+        entry = registry.entry(db, server_id)
+        model = ServerPage.of(entry, _usage(db), **form)
+        asked = session_servers.asked_headers(db, entry.server)
+        stored = credentials.of_server(db, server_id)
+    held = CredentialsView.of(entry.server, stored, asked, wallet, **form)
+    context = {"page": model, "held": held, "nav": "settings"}
+    return render(request, "server.html", context, status=status)
+
+
+def refused(request: Request, server_id: int, refusal: VitrineError, **form: str) -> Response:
+    """The server's page with what was wrong and what was typed, but a secret."""
+    return _one(request, server_id, refusal.status, error=refusal.sentence, **form)
 
 
 def _to_list(request: Request, notice: str) -> Response:
@@ -64,7 +77,7 @@ def _to_one(request: Request, server_id: int, notice: str) -> Response:
     return RedirectResponse(link(request, "server", {"notice": notice}, server_id=server_id), 303)
 
 
-def _meant(db: Session, server_id: int, key: str) -> tables.Server:
+def meant(db: Session, server_id: int, key: str) -> tables.Server:
     """The server that a form was made for. Raises ``VitrineError`` where it is another by now."""
     server = registry.entry(db, server_id).server
     if switch_key(server) != key:
@@ -95,12 +108,17 @@ def add(
     name: _Text = "",
     url: _Text = "",
     transport: _Text = STREAMABLE_HTTP,
+    private: _Text = "",
 ) -> Response:
+    """409 with the question where the address is a private one and ``private`` does not say so."""
     try:
+        places.check(url, private=private == "on")
         with database_of(request).session() as db:
-            registry.add_server(db, name, url, transport)
+            registry.add_server(db, name, url, transport, private=private == "on")
     except VitrineError as refusal:
+        asked = "on" if private or isinstance(refusal, PrivatePlaceError) else ""
         typed = {"name": name, "url": url, "transport": transport}
+        typed |= {"private": private, "ask_private": asked}
         return _list(request, refusal.status, error=refusal.sentence, **typed)
     return _to_list(request, "added-stdio" if transport == registry.STDIO else "added")
 
@@ -118,16 +136,21 @@ def edit(
     key: _Text = "",
     url: _Text = "",
     transport: _Text = "",
+    private: _Text = "",
 ) -> Response:
     """At another URL the server is allowed nothing yet; an empty one keeps the URL."""
     try:
         with database_of(request).session() as db:
-            before = connections.targets([_meant(db, server_id, key)])
-            server = registry.edit_server(db, server_id, url, transport)
+            kept = meant(db, server_id, key).url
+        if transport != registry.STDIO:
+            places.check(url.strip() or kept, private=private == "on")
+        with database_of(request).session() as db:
+            before = connections.targets([meant(db, server_id, key)])
+            server = registry.edit_server(db, server_id, url, transport, private=private == "on")
             moved = switch_key(server) != key
             after = connections.targets([server])
     except VitrineError as refusal:
-        typed = {"form": "address", "url": url, "transport": transport}
+        typed = {"form": "address", "url": url, "transport": transport, "private": private}
         return _one(request, server_id, refusal.status, error=refusal.sentence, **typed)
     connections.drop(request, [target for target in before if target not in after])
     return _to_one(request, server_id, "moved" if moved else "saved")
@@ -142,7 +165,7 @@ def set_unmarked_tools(
     unmarked: _Text = "",
 ) -> Response:
     with database_of(request).session() as db:
-        _meant(db, server_id, key)
+        meant(db, server_id, key)
         registry.set_unmarked_tools(db, server_id, unmarked == "on")
     return _to_one(request, server_id, "saved")
 
@@ -156,7 +179,7 @@ def set_viewers_may_call(
     viewers: _Text = "",
 ) -> Response:
     with database_of(request).session() as db:
-        server = _meant(db, server_id, key)
+        server = meant(db, server_id, key)
         server.viewers_may_call = viewers == "on"
         db.add(server)
     return _to_one(request, server_id, "saved")
@@ -175,7 +198,7 @@ def set_permissions(
     if not set(chosen) <= CHOICES.keys():
         raise VitrineError(400, "There is no such permission.")
     with database_of(request).session() as db:
-        _meant(db, server_id, key)
+        meant(db, server_id, key)
         registry.set_permissions(db, server_id, chosen)
     return _to_one(request, server_id, "saved")
 
@@ -186,7 +209,7 @@ def add_name(
 ) -> Response:
     try:
         with database_of(request).session() as db:
-            _meant(db, server_id, key)
+            meant(db, server_id, key)
             registry.add_name(db, server_id, name)
     except VitrineError as refusal:
         return _one(
@@ -201,7 +224,7 @@ def remove_name(
 ) -> Response:
     """The last name is not taken away: that is what removing the server is for."""
     with database_of(request).session() as db:
-        _meant(db, server_id, key)
+        meant(db, server_id, key)
         names = registry.entry(db, server_id).names
         if name in names and len(names) == 1:
             raise VitrineError(400, "A server keeps at least one name. Remove the server instead.")
@@ -214,7 +237,7 @@ def remove_name(
 @router.post(f"{_ONE}/remove", name="remove_server")
 def remove(request: Request, _login: Login, server_id: int, key: _Text = "") -> Response:
     with database_of(request).session() as db:
-        gone = connections.targets([_meant(db, server_id, key)])
+        gone = connections.targets([meant(db, server_id, key)])
         registry.remove_server(db, server_id)
     connections.drop(request, gone)
     return _to_list(request, "removed")

@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
-from sqlmodel import SQLModel
+from sqlmodel import SQLModel, select
 
 from app.db.engine import Database
 from app.db.migrate import alembic_config, has_model, newest, upgrade
+from app.db.tables import Server
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -79,3 +81,31 @@ def test_where_nothing_is_to_be_done_alembic_is_not_imported(
         "sys.exit('alembic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
+
+
+def test_servers_keep_the_leave_that_their_addresses_say(database: Database) -> None:
+    """Before 0006 every address was let in: those that say where they lead were meant so."""
+    urls = {
+        "http://127.0.0.1:8421/mcp": True,
+        "http://LOCALHOST/mcp": True,
+        "http://[::1]:9/mcp": True,
+        "http://10.0.0.1/mcp": True,
+        "http://nas.example/mcp": False,
+        "https://93.184.216.34/mcp": False,
+        "stdio:weather": False,
+        "http://[broken": False,
+    }
+    with database.engine.begin() as connection:
+        command.downgrade(alembic_config(connection), "0005")
+        for url in urls:
+            connection.execute(
+                text(
+                    "INSERT INTO servers (url, transport, allowed, unmarked_tools, created_at) "
+                    "VALUES (:url, 'sse', :on, :on, '2026-12-01 00:00:00+00:00')"
+                ),
+                {"url": url, "on": False},
+            )
+    upgrade(database.engine)
+    with database.session() as db:
+        found = {row.url: row.private_confirmed for row in db.exec(select(Server))}
+    assert found == urls

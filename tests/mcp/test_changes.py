@@ -17,7 +17,9 @@ Heard = list[tuple[Target, str]]
 
 
 def place(server: Running) -> Target:
-    return Target(server.url, SSE if server.url.endswith("/sse") else "streamable-http")
+    return Target(
+        server.url, SSE if server.url.endswith("/sse") else "streamable-http", private_ok=True
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +85,7 @@ async def test_only_what_changed_is_forgotten(
             lists: dict[str, Any] = {"tools": [], "resources": [], "resourceTemplates": []}
             await request.result(lists)
 
-    other = Target("http://127.0.0.1:1/mcp")
+    other = Target("http://127.0.0.1:1/mcp", private_ok=True)
     heard: Heard = []
     async with (
         Scripted(answer, era) as server,

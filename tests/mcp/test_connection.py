@@ -125,7 +125,7 @@ async def test_closing_does_not_wait_for_a_silent_server(settings: Settings) -> 
 
 
 async def test_a_dead_server_says_so_at_once_to_everyone(settings: Settings) -> None:
-    where = Target(f"http://127.0.0.1:{free_port()}/mcp")
+    where = Target(f"http://127.0.0.1:{free_port()}/mcp", private_ok=True)
     async with Hub(settings, error_seconds=60) as hub:
         errors = await asyncio.gather(
             *(hub.tools(where) for _ in range(10)), return_exceptions=True
@@ -151,7 +151,7 @@ async def test_a_server_that_cannot_be_reached_is_not_asked_in_the_other_era(
 
     async with Hub(settings, around=Counting) as hub:
         with pytest.raises(ServerUnreachable):
-            await hub.tools(Target(f"http://127.0.0.1:{free_port()}/mcp"))
+            await hub.tools(Target(f"http://127.0.0.1:{free_port()}/mcp", private_ok=True))
     assert tries == ["POST"]
 
 
@@ -281,7 +281,7 @@ async def test_when_the_sdk_falls_over_callers_are_told_and_not_cancelled(
 
 
 async def test_a_target_shows_no_secret() -> None:
-    shown = repr(Target(f"http://x/?key={SECRET}", headers=(("A", "hidden"),)))
+    shown = repr(Target(f"http://x/?key={SECRET}", headers=(("A", "hidden"),), private_ok=True))
     assert SECRET not in shown
     assert "hidden" not in shown
 
@@ -291,19 +291,19 @@ async def test_a_target_shows_no_secret() -> None:
 
 async def test_an_sse_server_that_is_dead_or_not_one(hub: Hub) -> None:
     with pytest.raises(ServerUnreachable):
-        await hub.tools(Target(f"http://127.0.0.1:{free_port()}/sse", SSE))
+        await hub.tools(Target(f"http://127.0.0.1:{free_port()}/sse", SSE, private_ok=True))
     async with Scripted(html) as server:  # answers GET with 405
         with pytest.raises(ServerGarbage):
-            await hub.tools(Target(server.url, SSE))
+            await hub.tools(Target(server.url, SSE, private_ok=True))
     async with Scripted(html) as server:
         server.standing = html
         with pytest.raises(ServerGarbage):
-            await hub.tools(Target(server.url, SSE))
+            await hub.tools(Target(server.url, SSE, private_ok=True))
 
 
 async def test_an_sse_stream_that_ends_takes_its_calls_along(hub: Hub) -> None:
     async with running("sse") as server:
-        where = Target(server.url, SSE)
+        where = Target(server.url, SSE, private_ok=True)
         await hub.tools(where)
         waiting = asyncio.create_task(hub.call_tool(where, "poll", {"seconds": 30}))
         await asyncio.sleep(0.1)
@@ -315,7 +315,7 @@ async def test_an_sse_stream_that_ends_takes_its_calls_along(hub: Hub) -> None:
 async def test_an_sse_answer_too_large_says_so(settings: Settings) -> None:
     small = settings.model_copy(update={"result_max_bytes": 20_000})
     async with running("sse") as server, Hub(small) as hub:
-        where = Target(server.url, SSE)
+        where = Target(server.url, SSE, private_ok=True)
         await hub.tools(where)
         with pytest.raises(ServerTooLarge):
             await hub.call_tool(where, "big", {"size": 50_000})
@@ -340,7 +340,9 @@ async def test_an_sse_server_cannot_send_the_messages_elsewhere(hub: Hub, place:
     async with Scripted(html) as server:
         server.standing = standing
         with pytest.raises(McpError) as caught:
-            await hub.tools(Target(server.url, SSE, (("Authorization", "Bearer hidden"),)))
+            await hub.tools(
+                Target(server.url, SSE, (("Authorization", "Bearer hidden"),), private_ok=True)
+            )
         assert type(caught.value) is ServerGarbage
         assert server.seen.calls in (["GET"], ["GET", "server/discover"])
 
@@ -355,13 +357,13 @@ async def test_an_sse_server_that_names_no_place_is_garbage(hub: Hub, said: byte
     async with Scripted(html) as server:
         server.standing = standing
         with pytest.raises(ServerGarbage):
-            await hub.tools(Target(server.url, SSE))
+            await hub.tools(Target(server.url, SSE, private_ok=True))
 
 
 async def test_an_sse_message_that_is_refused_costs_its_own_call_only(hub: Hub) -> None:
     """The server's HTTP answer to one message says nothing about the others."""
     async with running("sse") as server:
-        where = Target(server.url, SSE)
+        where = Target(server.url, SSE, private_ok=True)
         await hub.tools(where)
         beside = asyncio.create_task(hub.call_tool(where, "poll", {"seconds": 1}))
         await until(lambda: server.seen.running == 1)

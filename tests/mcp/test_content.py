@@ -25,7 +25,9 @@ async def server(request: pytest.FixtureRequest) -> AsyncIterator[Running]:
 
 
 def place(server: Running) -> Target:
-    return Target(server.url, SSE if server.url.endswith("/sse") else "streamable-http")
+    return Target(
+        server.url, SSE if server.url.endswith("/sse") else "streamable-http", private_ok=True
+    )
 
 
 @pytest.fixture

@@ -143,7 +143,7 @@ async def test_a_dead_server_is_tried_once_and_says_nothing_about_its_era(
     settings: Settings,
 ) -> None:
     memory = Memory(LEGACY)
-    where = Target(f"http://127.0.0.1:{free_port()}/mcp")
+    where = Target(f"http://127.0.0.1:{free_port()}/mcp", private_ok=True)
     async with Hub(settings, eras=memory.eras()) as hub:
         with pytest.raises(ServerUnreachable):
             await hub.tools(where)

@@ -26,7 +26,7 @@ async def server(request: pytest.FixtureRequest) -> AsyncIterator[Running]:
 
 def target(server: Running, **headers: str) -> Target:
     transport = "sse" if server.url.endswith("/sse") else "streamable-http"
-    return Target(server.url, transport, tuple(headers.items()))
+    return Target(server.url, transport, tuple(headers.items()), private_ok=True)
 
 
 async def test_the_index_says_what_a_tool_declares(hub: Hub, server: Running) -> None:

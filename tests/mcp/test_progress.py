@@ -17,7 +17,7 @@ Told = list[tuple[float, float | None, str | None]]
 
 
 def place(url: str) -> Target:
-    return Target(url, SSE if url.endswith("/sse") else "streamable-http")
+    return Target(url, SSE if url.endswith("/sse") else "streamable-http", private_ok=True)
 
 
 async def tell(request: Request, **params: object) -> None:

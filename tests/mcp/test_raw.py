@@ -41,7 +41,7 @@ async def test_a_raw_request_still_carries_the_protocols_envelope(hub: Hub) -> N
         await request.result({"content": []})
 
     async with Scripted(answer) as server:
-        await hub.call_tool(Target(server.url), "a tool", {"x": 1})
+        await hub.call_tool(Target(server.url, private_ok=True), "a tool", {"x": 1})
     params = seen[0].message["params"]
     assert params["_meta"]["io.modelcontextprotocol/protocolVersion"] == MODERN
     assert params["arguments"] == {"x": 1}

@@ -93,7 +93,7 @@ async def test_a_server_that_crashes_again_and_again(
     loop.set_exception_handler(lambda _loop, context: unhandled.append(context))
     chance = random.Random(kind)
     server = await start(kind)
-    where = Target(server.url, SSE if kind == "sse" else "streamable-http")
+    where = Target(server.url, SSE if kind == "sse" else "streamable-http", private_ok=True)
     # Everything in it has its own limit; together they are far below this one.
     async with asyncio.timeout(300):
         async with Hub(settings, backoff_seconds=0.02, error_seconds=0.02) as hub:
@@ -129,7 +129,8 @@ async def test_two_credentials_do_not_share_a_fate(settings: Settings) -> None:
     server = await start()
     async with Hub(settings) as hub:
         one, other = (
-            Target(server.url, headers=(("Authorization", who),)) for who in ("one", "other")
+            Target(server.url, headers=(("Authorization", who),), private_ok=True)
+            for who in ("one", "other")
         )
         await hub.tools(one)
         waiting = asyncio.create_task(hub.call_tool(other, "poll", {"seconds": 0.5}))

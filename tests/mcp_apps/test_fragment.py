@@ -66,8 +66,8 @@ async def test_a_server_that_changed_gives_its_documents_anew(
         Hub(settings, changed=lambda target, _what: fragments[0].expire(target)) as hub,
     ):
         fragments.append(kept(hub))
-        where = Target(server.url)
-        other = Target(server.url, headers=(("Authorization", "another"),))
+        where = Target(server.url, private_ok=True)
+        other = Target(server.url, headers=(("Authorization", "another"),), private_ok=True)
         assert (await fragments[0].get(where, URI)).html == "<p>1"
         assert (await fragments[0].get(where, "ui://x/second")).html == "<p>2"
         assert (await fragments[0].get(other, URI)).html == "<p>3"
@@ -88,7 +88,7 @@ async def test_a_document_that_may_not_be_kept_is_soon_read_anew(
     shelf = Shelf(ttlMs=0)
     async with Scripted(shelf) as server, Hub(settings) as hub:
         fragments = kept(hub)
-        where = Target(server.url)
+        where = Target(server.url, private_ok=True)
         await fragments.get(where, URI)
         await until(lambda: fragments._cache.peek((where.key, URI)) is None)
         assert (await fragments.get(where, URI)).html == "<p>2"
@@ -101,4 +101,4 @@ async def test_a_document_is_kept_where_nothing_is_said(
     async with Scripted(shelf) as server, Hub(settings) as hub:
         fragments = kept(hub)
         for _ in range(3):
-            assert (await fragments.get(Target(server.url), URI)).html == "<p>1"
+            assert (await fragments.get(Target(server.url, private_ok=True), URI)).html == "<p>1"

@@ -29,11 +29,14 @@ class RpcFailure(Exception):  # noqa: N818
 
 @dataclass
 class Scripted:
-    """``answers``: method → the result, or a function of the params. ``asked``: what came."""
+    """``answers``: method → the result, or a function of the params. ``asked``: what
+    came."""
 
     url: str = ""
     answers: dict[str, Any] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)  # of each, names in lower case
+    status: int = 0  # what every request is refused with
 
     def count(self, method: str) -> int:
         return sum(1 for asked, _ in self.asked if asked == method)
@@ -72,6 +75,10 @@ def scripted(**answers: Any) -> Iterator[Scripted]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             method, params = body.get("method", ""), body.get("params") or {}
             server.asked.append((method, params))
+            server.headers.append({name.lower(): value for name, value in self.headers.items()})
+            if server.status:
+                self._send(server.status, b"{}")
+                return
             if "id" not in body:
                 self._send(202, b"")
                 return

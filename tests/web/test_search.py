@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.db.engine import Database
+from app.mcp import registry
 from app.transcripts.ingest import import_paths
 from tests.transcripts.making import assistant, call, result, user
 
@@ -122,3 +123,11 @@ def test_older_hits_are_a_page_further(
 def test_search_needs_a_sign_in(visitor: TestClient) -> None:
     for address in ("/?q=x", f"/sessions/{'0' * 32}/search?q=x"):
         assert visitor.get(address, headers={"Accept": "text/html"}).status_code in (303, 401)
+
+
+def test_a_server_that_is_a_program_does_not_break_the_search_for_views(
+    client: TestClient, database: Database, session_id: str
+) -> None:
+    with database.session() as db:
+        registry.add_server(db, "program", "", registry.STDIO)
+    assert client.get("/", params={"view": "on"}).status_code == 200

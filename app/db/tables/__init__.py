@@ -10,7 +10,7 @@ from app.db.tables.people import (
     SignInLink,
     User,
 )
-from app.db.tables.servers import Server, ServerName
+from app.db.tables.servers import Server, ServerCredential, ServerName
 from app.db.tables.transcripts import (
     Branch,
     CallState,
@@ -48,6 +48,7 @@ __all__ = [
     "Role",
     "Scope",
     "Server",
+    "ServerCredential",
     "ServerName",
     "Session",
     "SessionServer",

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import JSON, Boolean, Column, String, Text, false
+from sqlalchemy import JSON, Boolean, Column, ForeignKey, LargeBinary, String, Text, false
 from sqlmodel import Field, SQLModel
 
 from app.db.tables.base import now, owned_by, utc_time
@@ -29,6 +29,8 @@ class Server(SQLModel, table=True):
     permissions: list[str] = Field(
         default_factory=list, sa_column=Column(JSON, nullable=False, server_default="[]")
     )
+    # Whether somebody said that its address may lie in a private network.
+    private_confirmed: bool = False
     created_at: datetime = Field(default_factory=now, sa_column=utc_time())
 
 
@@ -39,3 +41,24 @@ class ServerName(SQLModel, table=True):
 
     name: str = Field(sa_column=Column(Text, primary_key=True, nullable=False))
     server_id: int = Field(sa_column=owned_by("servers.id"))
+
+
+class ServerCredential(SQLModel, table=True):
+    """A header that goes along with every request to a server: ``sealed``, encrypted for exactly
+    this server, address and header (`app.vault`), or a ``reference``, ``Bearer ${VAR}``.
+    """
+
+    __tablename__ = "server_credentials"
+
+    server_id: int = Field(
+        sa_column=Column(
+            ForeignKey("servers.id", ondelete="CASCADE"), primary_key=True, nullable=False
+        )
+    )
+    header: str = Field(primary_key=True, max_length=100)  # in lower case
+    name: str = Field(max_length=100)  # as it was entered
+    reference: str = Field(max_length=128)
+    sealed: bytes | None = Field(
+        default=None, repr=False, sa_column=Column(LargeBinary, nullable=True)
+    )
+    set_at: datetime = Field(default_factory=now, sa_column=utc_time())

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, Self
 
 from app.db import tables
@@ -54,6 +54,7 @@ class ServerView:
     unmarked_tools: bool
     viewers_may_call: bool
     permissions: list[str]
+    private_confirmed: bool
     used: str
 
     @classmethod
@@ -73,6 +74,7 @@ class ServerView:
             unmarked_tools=server.unmarked_tools,
             viewers_may_call=server.viewers_may_call,
             permissions=server.permissions,
+            private_confirmed=server.private_confirmed,
             used=_used(sessions),
         )
 
@@ -175,8 +177,8 @@ class UnknownView:
 
 @dataclass(frozen=True, slots=True)
 class ServersPage:
-    """``name``, ``url`` and ``transport`` are what the form holds: what was typed, when it was
-    refused.
+    """``name``, ``url``, ``transport`` and ``private`` are what the form holds: what was typed,
+    when it was refused. ``ask_private``: whether it asks for leave to go to a private address.
     """
 
     servers: list[ServerView]
@@ -187,6 +189,8 @@ class ServersPage:
     name: str = ""
     url: str = ""
     transport: str = STREAMABLE_HTTP
+    private: str = ""
+    ask_private: str = ""
 
     @classmethod
     def of(
@@ -215,7 +219,8 @@ class ServersPage:
 
 @dataclass(frozen=True, slots=True)
 class ServerPage:
-    """One server. ``error`` belongs to the form ``form``: ``address`` or ``name``. ``suggested``
+    """One server. ``error`` belongs to the form ``form``: ``address``, ``name``
+    or ``credential``. ``suggested``
     are names seen in sessions that stand for nothing yet.
     """
 
@@ -227,11 +232,19 @@ class ServerPage:
     url: str = ""
     transport: str = ""
     name: str = ""
+    private: str = ""
 
     @classmethod
     def of(cls, entry: ServerEntry, usage: Usage, **form: str) -> Self:
         server = ServerView.of(entry, usage)
-        filled = {"url": server.prefilled, "transport": server.transport} | form
+        filled = {
+            "url": server.prefilled,
+            "transport": server.transport,
+            "private": "on" if server.private_confirmed else "",
+        }
+        # What other sections' forms held is for them.
+        own = {field.name for field in fields(cls)}
+        filled |= {name: value for name, value in form.items() if name in own}
         suggested = [one_line(unknown.name, 128) for unknown in usage.unknown[:MOST_UNKNOWN]]
         return cls(server, suggested, **filled)
 

@@ -1,6 +1,6 @@
 """The settings pages but servers: the two switches, and the account."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -16,8 +16,10 @@ NOTICES: Final[Mapping[str, str]] = {
     "added": "Added. Its views stay off until you allow them under MCP Apps.",
     "added-stdio": "Added. Its calls say why they have no view.",
     "moved": "Saved. The address is another one now: its views stay off until you allow them "
-    "under MCP Apps.",
+    "under MCP Apps, and its credentials are gone.",
     "removed": "Removed.",
+    "credential": "Saved. It goes along with every request to this server from now on.",
+    "credential-removed": "Removed. It is not sent any more.",
     "deleted": "Deleted. Files that an agent keeps of it stay where they are.",
     "password": "The password is set. Every other browser was signed out.",
     "signed-out": "Every other browser was signed out.",
@@ -30,14 +32,31 @@ NOTICES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class SwitchesPage:
+    """``allowed`` and ``asked`` are keys of servers: those whose switch is on in the form, and
+    those whose address is a private one, which has to be confirmed before anything is saved.
+    """
+
     render: bool
     servers: list[ServerView]
-    notice: str
+    allowed: Collection[str]
+    notice: str = ""
+    asked: Collection[str] = ()
 
     @classmethod
     def of(cls, policy: Policy, entries: Sequence[ServerEntry], notice: str) -> Self:
         servers = [ServerView.of(entry) for entry in entries]
-        return cls(policy.render, servers, NOTICES.get(notice, ""))
+        allowed = {server.key for server in servers if server.allowed}
+        return cls(policy.render, servers, allowed, NOTICES.get(notice, ""))
+
+    @classmethod
+    def asking(
+        cls,
+        render: bool,
+        entries: Sequence[ServerEntry],
+        allowed: Collection[str],
+        asked: Collection[str],
+    ) -> Self:
+        return cls(render, [ServerView.of(entry) for entry in entries], allowed, "", asked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ async def test_the_key_is_that_of_the_panel(database: Database) -> None:
     streams = Streams()
     stream = opened(streams)
     listed = Listed(database, streams)
-    listed(Target(URL), "resources")
+    listed(Target(URL, private_ok=True), "resources")
     async for event in stream.read(0, idle_seconds=5):
         assert event is not None
         assert event.name == "listed"
@@ -37,7 +37,7 @@ async def test_a_server_that_is_gone_by_now_is_not_told_of(database: Database) -
     streams = Streams()
     stream = opened(streams)
     listed = Listed(database, streams)
-    listed(Target(URL), "tools")
+    listed(Target(URL, private_ok=True), "tools")
     await asyncio.wait_for(asyncio.gather(*listed._telling), 5)
     assert list(stream.events) == []
 
@@ -46,6 +46,6 @@ async def test_the_end_waits_for_nobody(database: Database) -> None:
     streams = Streams()
     opened(streams)
     listed = Listed(database, streams)
-    listed(Target(URL), "tools")
+    listed(Target(URL, private_ok=True), "tools")
     await listed.aclose()
     assert not listed._telling

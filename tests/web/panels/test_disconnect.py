@@ -44,12 +44,13 @@ def removed(site: Site) -> None:
 
 def moved(site: Site) -> None:
     path, key = form(site)
-    post(site, path, key=key, url="http://127.0.0.1:9/mcp", transport="streamable-http")
+    url = "http://127.0.0.1:9/mcp"
+    post(site, path, key=key, url=url, transport="streamable-http", private="on")
 
 
 def other_transport(site: Site) -> None:
     path, key = form(site)
-    post(site, path, key=key, url="", transport="sse")
+    post(site, path, key=key, url="", transport="sse", private="on")
 
 
 def made_stdio(site: Site) -> None:
@@ -114,8 +115,8 @@ def test_what_stays_on_stays_connected(make_site: MakeSite) -> None:
     with connected(make_site) as (site, target, is_open):
         path, key = form(site)
         post(site, "/settings/mcp-apps", master="on", shown=[key], allowed=[key])
-        post(site, path, key=key, url="", transport="streamable-http")
-        post(site, path, key=key, url=target.url, transport="streamable-http")
+        for url in ("", target.url):
+            post(site, path, key=key, url=url, transport="streamable-http", private="on")
         post(site, f"{path}/unmarked-tools", key=key, unmarked="on")
         post(site, f"{path}/names", key=key, name="second")
         before = site.connections

@@ -105,7 +105,7 @@ def test_the_one_place_that_connects_asks_the_switches_itself(make_site: MakeSit
         portal = site.client.portal
         assert portal is not None
         with pytest.raises(NotPermitted):
-            portal.call(hub.tools, Target(server.url))
+            portal.call(hub.tools, Target(server.url, private_ok=True))
         assert server.connections == 0
 
 

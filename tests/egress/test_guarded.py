@@ -1,5 +1,6 @@
 """The outbound client: where it goes, where it does not, and how much it reads."""
 
+import asyncio
 import gzip
 import ipaddress
 import logging
@@ -13,6 +14,7 @@ import httpx2
 import pytest
 
 from app import egress
+from app.egress import backend, guarded
 from tests.mcp.servers import Request, Scripted
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:4700::1111", "64:ff9b::8.8.8.8"]
@@ -195,9 +197,9 @@ async def test_the_next_address_is_tried_when_one_refuses(
 
 
 async def test_unix_sockets_are_refused() -> None:
-    backend = egress._Backend(private_ok=True, on_connect=None)
+    dialling = backend.Backend(private_ok=True, on_connect=None)
     with pytest.raises(egress.BlockedAddressError):
-        await backend.connect_unix_socket("/run/docker.sock")
+        await dialling.connect_unix_socket("/run/docker.sock")
 
 
 async def test_httpx2_still_keeps_its_pool_where_the_guard_puts_its_own(
@@ -206,13 +208,13 @@ async def test_httpx2_still_keeps_its_pool_where_the_guard_puts_its_own(
     """A release that renames the private attribute would dial unguarded."""
     assert isinstance(httpx2.AsyncHTTPTransport()._pool, httpcore2.AsyncConnectionPool)
     used: list[str] = []
-    real = egress._Backend.connect_tcp
+    real = backend.Backend.connect_tcp
 
-    async def connect(backend: egress._Backend, host: str, *rest: Any, **named: Any) -> Any:
+    async def connect(self: backend.Backend, host: str, *rest: Any, **named: Any) -> Any:
         used.append(host)
-        return await real(backend, host, *rest, **named)
+        return await real(self, host, *rest, **named)
 
-    monkeypatch.setattr(egress._Backend, "connect_tcp", connect)
+    monkeypatch.setattr(backend.Backend, "connect_tcp", connect)
     async with client(server.url) as http:
         await http.post(server.url, json=BODY)
     assert used == ["127.0.0.1"]
@@ -251,6 +253,12 @@ async def test_proxies_of_the_environment_are_ignored(
             await http.post(server.url, json=BODY)
         assert proxy.seen.sockets == 0
     assert server.seen.sockets == 1
+
+
+def test_certificates_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
+    monkeypatch.setenv("SSL_CERT_DIR", "/nowhere")
+    assert guarded._ssl_context.__wrapped__().cert_store_stats()["x509_ca"] > 0
 
 
 @pytest.mark.parametrize("size", [10_000, 10_001])
@@ -311,7 +319,7 @@ def test_an_event_is_measured_alike_however_it_arrives(newline: bytes, step: int
     open_size, tail = 0, b""
     for start in range(0, len(text), step):
         chunk = text[start : start + step]
-        largest, open_size = egress._event_sizes(open_size, tail, chunk)
+        largest, open_size = guarded._event_sizes(open_size, tail, chunk)
         tail = (tail + chunk)[-2:]
         sizes.append(largest)
     # Of CR LF CR LF, the last LF may have to wait for the next chunk.
@@ -341,3 +349,139 @@ async def test_no_url_is_logged(server: Scripted, caplog: pytest.LogCaptureFixtu
     async with client(server.url) as http:
         await http.post(f"{server.url}?key=hidden-key", json=BODY)
     assert "hidden-key" not in caplog.text
+
+
+async def drip_body(request: Request) -> None:
+    request.writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+    await drip(request, b"1\r\nx\r\n")
+
+
+async def drip_head(request: Request) -> None:
+    request.writer.write(b"HTTP/1.1 200 OK\r\nx: ")
+    await drip(request, b"x")
+
+
+async def drip_stream(request: Request) -> None:
+    await request.stream()
+    await drip(request, b": still there\n\n")
+
+
+async def drip(request: Request, piece: bytes) -> None:
+    while True:
+        request.writer.write(piece)
+        await request.writer.drain()
+        await anyio.sleep(0.02)
+
+
+@pytest.mark.parametrize("script", [drip_body, drip_head, drip_stream])
+async def test_an_answer_that_drips_for_ever_is_cut_off(script: Any) -> None:
+    """Each piece comes in time; the whole does not."""
+    times = {"connect_seconds": 0.1, "read_seconds": 0.3}
+    async with Scripted(script) as server, client(server.url, **times) as http:
+        with anyio.fail_after(10), pytest.raises(httpx2.ReadTimeout):
+            await http.post(server.url, json=BODY)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_what_a_server_says_unasked_may_take_its_time(method: str) -> None:
+    """The stream that answers a GET, and a request whose reading has no limit."""
+
+    async def answer(request: Request) -> None:
+        await request.stream()
+        for _ in range(30):
+            request.writer.write(b": still there\n\n")
+            await request.writer.drain()
+            await anyio.sleep(0.02)
+        request.writer.close()
+
+    times = {"connect_seconds": 0.1, "read_seconds": 0.2}
+    async with Scripted(answer) as server, client(server.url, **times) as http:
+        server.standing = answer
+        options: dict[str, Any] = {"timeout": httpx2.Timeout(None), "json": BODY}
+        if method == "GET":
+            options = {}
+        assert (await http.request(method, server.url, **options)).text.count("still") == 30
+
+
+async def test_a_public_server_is_asked_through_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dialled = Dialled(monkeypatch)
+    resolve_to(monkeypatch, ["93.184.216.34"], ["127.0.0.1"])
+    async with Scripted(ok) as proxy:
+        through = proxy.url.removesuffix("/mcp")
+        async with client("http://mcp.example/mcp", private_ok=False, proxy=through) as http:
+            assert (await http.post("http://mcp.example/mcp", json=BODY)).status_code == 200
+        assert dialled.addresses == ["127.0.0.1"]
+        assert proxy.seen.headers[0]["host"] == "mcp.example"
+
+
+async def test_over_tls_the_proxy_gets_a_tunnel_and_no_credential(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Dialled(monkeypatch)
+    resolve_to(monkeypatch, ["93.184.216.34"], ["127.0.0.1"])
+    seen: list[bytes] = []
+
+    async def heard(reader: Any, writer: Any) -> None:
+        seen.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")
+        writer.close()
+
+    listening = await asyncio.start_server(heard, "127.0.0.1", 0)
+    async with listening:
+        through = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        headers = [("Authorization", "Bearer secret")]
+        url = "https://mcp.example/mcp"
+        async with client(url, private_ok=False, proxy=through, headers=headers) as http:
+            with pytest.raises(httpx2.ProxyError):
+                await http.post(url, json=BODY)
+    assert seen[0].startswith(b"CONNECT mcp.example:443 ")
+    assert b"secret" not in seen[0]
+
+
+@pytest.mark.parametrize(
+    ("host", "answer"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("2130706433", "127.0.0.1"),
+        ("localhost", "93.184.216.34"),
+        ("169.254.169.254", "169.254.169.254"),
+        ("metadata.google.internal", "93.184.216.34"),
+        ("rebound.example", "10.0.0.1"),
+        ("rebound.example", "169.254.169.254"),
+    ],
+)
+async def test_the_proxy_is_not_asked_for_what_is_known_to_be_private(
+    host: str, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialled = Dialled(monkeypatch)
+    resolve_to(monkeypatch, [answer])
+    url = f"http://{host}/mcp"
+    async with client(url, private_ok=False, proxy="http://127.0.0.1:3128") as http:
+        with pytest.raises(httpx2.ConnectError) as caught:
+            await http.get(url)
+    assert egress.is_blocked(caught.value)
+    assert dialled.addresses == []
+
+
+async def test_a_private_server_is_not_asked_through_the_proxy(server: Scripted) -> None:
+    async with Scripted(ok) as proxy:
+        through = proxy.url.removesuffix("/mcp")
+        async with client(server.url, private_ok=True, proxy=through) as http:
+            assert (await http.post(server.url, json=BODY)).status_code == 200
+        assert proxy.seen.sockets == 0
+
+
+@pytest.mark.parametrize(("address", "is_private"), [("10.0.0.1", True), ("169.254.1.1", False)])
+async def test_a_refusal_says_which_it_is(
+    address: str, is_private: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve_to(monkeypatch, [address])
+    Dialled(monkeypatch)
+    async with client("http://mcp.example/", private_ok=False) as http:
+        with pytest.raises(httpx2.ConnectError) as caught:
+            await http.get("http://mcp.example/")
+    refusal = egress.blocked(caught.value)
+    assert refusal is not None
+    assert refusal.is_private == is_private
