@@ -20,7 +20,7 @@ from e2e.running import Running, prepared, vitrine
 from tests.web.recording import Recording
 
 SECRET = "zs3cr3tword"
-EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
+EVERY_ADDRESS = "0.0.0.0"
 OPEN = {"/healthz", "/sign-in", "/sign-in/{token}"}
 # What somebody tries who has read the documentation, and what never was one of ours.
 CLAIMS: list[dict[str, str]] = [

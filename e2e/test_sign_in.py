@@ -154,7 +154,7 @@ def test_a_second_person_comes_in_and_sees_what_a_viewer_sees(
         mine.goto(f"{running.url}/settings/people")
         tab_to(mine.get_by_text("Change… anna"))
         mine.keyboard.press("Enter")
-        tab_to(mine.get_by_role("button", name="Sign out everywhere: anna"))
+        tab_to(mine.get_by_role("button", name="Sign out everywhere (anna)"))
         mine.keyboard.press("Enter")
         expect(mine.get_by_role("status")).to_contain_text("Signed out everywhere")
         hers.reload()
