@@ -192,7 +192,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _proxy_has_an_address(self) -> Self:
-        if self.proxy_user_header and not self.proxy_networks:
+        if self.proxy_user_header and not _parts(self.proxy_sign_in_from):
             raise ValueError("VITRINE_PROXY_USER_HEADER needs VITRINE_PROXY_SIGN_IN_FROM as well")
         return self
 

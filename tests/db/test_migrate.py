@@ -13,9 +13,9 @@ from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import SQLModel, select
 
+from app.db import tables
 from app.db.engine import Database
 from app.db.migrate import alembic_config, has_model, newest, upgrade
-from app.db.tables import Server
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -107,5 +107,34 @@ def test_servers_keep_the_leave_that_their_addresses_say(database: Database) -> 
             )
     upgrade(database.engine)
     with database.session() as db:
-        found = {row.url: row.private_confirmed for row in db.exec(select(Server))}
+        found = {row.url: row.private_confirmed for row in db.exec(select(tables.Server))}
     assert found == urls
+
+
+def test_what_people_had_before_roles_stays_theirs(tmp_path: Path) -> None:
+    """The one person of an older version is operator; their sign-in and link still open."""
+    database = Database(f"sqlite:///{tmp_path / 'old.db'}")
+    with database.engine.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0004")
+    moment = "2026-12-01 00:00:00"
+    with database.engine.begin() as connection:
+        for statement in (
+            f"INSERT INTO users VALUES ('u', 'operator', NULL, '{moment}')",
+            "INSERT INTO login_sessions (id, token_hash, user_id, created_at, expires_at)"
+            f" VALUES ('l', 'h', 'u', '{moment}', '{moment}')",
+            f"INSERT INTO sign_in_links (token_hash, expires_at) VALUES ('t', '{moment}')",
+            "INSERT INTO servers (url, transport, allowed, unmarked_tools, permissions, created_at)"
+            f" VALUES ('https://a.example', 'sse', 1, 1, '[]', '{moment}')",
+        ):
+            connection.execute(text(statement))
+    upgrade(database.engine)
+    with database.session() as db:
+        user = db.exec(select(tables.User)).one()
+        assert (user.name, user.role) == ("operator", "operator")
+        assert db.exec(select(tables.LoginSession)).one().user_id == user.id
+        assert db.exec(select(tables.SignInLink)).one().user_id is None
+        server = db.exec(select(tables.Server)).one()
+        assert (server.allowed, server.viewers_may_call) == (True, False)
+    database.dispose()

@@ -1,13 +1,22 @@
 """The headers of every response, and the page's policy to the letter."""
 
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
+from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.db.engine import Database
 from app.web.host import Host
 from app.web.middleware.headers import SecurityHeaders, page_policy
+from tests.web.auth.test_gate import operations
+from tests.web.conftest import ORIGIN
+from tests.web.recording import Recording
 
 
 def test_the_page_policy_is_exactly_this(client: TestClient) -> None:
@@ -35,6 +44,53 @@ def test_every_answer_has_the_headers(client: TestClient, path: str) -> None:
     # A form's own POST would carry "Origin: null" under no-referrer.
     assert headers["referrer-policy"] == "same-origin"
     assert headers["content-security-policy"].startswith("default-src 'none'; ")
+
+
+@pytest.mark.parametrize("who", ["visitor", "viewer", "client"])
+def test_every_route_there_is_has_the_headers(
+    app: FastAPI, who: str, request: pytest.FixtureRequest, database: Database, tmp_path: Path
+) -> None:
+    """Pages, redirects, fragments of pages, JSON, downloads, static files, and every error."""
+    browser: TestClient = request.getfixturevalue(who)
+    session_id = (
+        Recording().user("Hello").call("mcp__a__b", {}, "x").import_into(database, tmp_path)
+    )
+    asked = [("GET", "/nowhere"), ("PUT", "/outbox"), ("GET", "/static/nothing.js")]
+    asked += [("GET", "/static/css/app.css"), ("GET", "/api/v1/nowhere"), ("GET", "/?page=x")]
+    for method, template in operations(app):
+        path = template.replace("{session_id}", session_id).replace("{address}", "0-0")
+        asked.append((method, re.sub(r"{\w+(:int)?}", "0", path)))
+    seen = set()
+    # The last one ends the sign-in.
+    for method, path in sorted(asked, key=lambda one: one[1] == "/sign-out"):
+        for accept in ("text/html", "application/json"):
+            for origin in (ORIGIN, {"Origin": "https://evil.example"}):
+                answer = browser.request(method, path, headers={"Accept": accept, **origin})
+                assert_headers(answer, (method, path))
+                seen.add(answer.status_code)
+    assert {200, 401, 403, 404} <= seen if who == "client" else {200, 401, 403} <= seen
+
+
+def assert_headers(answer: Any, what: object) -> None:
+    headers = answer.headers
+    assert headers["x-content-type-options"] == "nosniff", what
+    assert headers["referrer-policy"] in ("same-origin", "no-referrer"), what
+    assert headers["cross-origin-opener-policy"] == "same-origin", what
+    assert headers["cross-origin-resource-policy"] == "same-origin", what
+    assert headers["x-dns-prefetch-control"] == "off", what
+    assert "camera=()" in headers["permissions-policy"], what
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy, what
+    assert "unsafe" not in policy, what
+    assert "frame-ancestors 'none'" in policy or policy.startswith("sandbox;"), what
+    private = headers["cache-control"] == "private, no-store"
+    assert private or headers["cache-control"] in (
+        "no-cache",
+        "public, max-age=31536000, immutable",
+    )
+    assert private or "/static/" in str(answer.url), what
+    for name in ("access-control-allow-origin", "server", "x-powered-by"):
+        assert name not in headers, what
 
 
 def test_a_page_gives_its_frames_nothing(client: TestClient) -> None:

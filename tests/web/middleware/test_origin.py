@@ -4,11 +4,12 @@ import pytest
 from sqlmodel import select
 from starlette.datastructures import Headers
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from app.db import tables
 from app.db.engine import Database
 from app.web.host import parse_host
-from app.web.middleware.origin import is_own, same_origin
+from app.web.middleware.origin import OriginCheck, is_own, same_origin
 
 HOST = "example.org:8420"
 OWN = "http://example.org:8420"
@@ -123,3 +124,76 @@ def test_a_page_may_be_opened_from_anywhere(client: TestClient) -> None:
         "Sec-Fetch-Dest": "document",
     }
     assert client.get("/outbox", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://testserver:8421"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "http://testserver", "Sec-Fetch-Site": "cross-site"},
+    ],
+)
+def test_another_sites_page_opens_no_stream(client: TestClient, headers: dict[str, str]) -> None:
+    del client.headers["Origin"]
+    answer = client.get("/events", params={"stream": "a" * 22}, headers=headers)
+    assert answer.status_code == 403
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Origin": "http://testserver"}, {"Sec-Fetch-Site": "same-origin"}],
+)
+def test_our_own_page_may_listen(client: TestClient, headers: dict[str, str]) -> None:
+    del client.headers["Origin"]
+    # Without a name there is no stream that would never end: the check has let it pass.
+    assert client.get("/events", headers=headers).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("origin", "passes"),
+    [
+        (b"http://testserver", True),
+        (b"https://evil.example", False),
+        (b"null", False),
+        (None, False),
+    ],
+)
+async def test_a_websocket_is_opened_from_our_own_pages_only(
+    origin: bytes | None, passes: bool
+) -> None:
+    sent: list[Message] = []
+    passed = []
+
+    async def inner(*_: object) -> None:
+        passed.append(True)
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"testserver"), *([(b"origin", origin)] if origin else [])]
+    scope = {"type": "websocket", "scheme": "ws", "path": "/x", "headers": headers}
+    await OriginCheck(inner)(scope, receive, send)
+    assert passed == ([True] if passes else [])
+    assert sent == ([] if passes else [{"type": "websocket.close", "code": 1008}])
+
+
+def test_a_cookie_alone_changes_nothing(client: TestClient, database: Database) -> None:
+    """What a form on a site that shares ours sends, SameSite or not, with each way to encode it."""
+    del client.headers["Origin"]
+    for media in ("text/plain", "application/x-www-form-urlencoded", "application/json"):
+        answer = client.post(
+            "/settings/people",
+            content=b"name=mallory&role=operator",
+            headers={"Content-Type": media, "Sec-Fetch-Site": "same-site"},
+        )
+        assert answer.status_code == 403
+    with database.session() as db:
+        assert [user.name for user in db.exec(select(tables.User))] == ["operator"]
