@@ -20,6 +20,7 @@ from app.web import (
     account,
     deletion,
     errors,
+    grants,
     health,
     limits,
     mcp_apps,
@@ -48,6 +49,7 @@ _ROUTERS = (
     raw.router,
     switches.router,
     servers.router,
+    grants.router,
     outbox.router,
     live_routes.router,
 )

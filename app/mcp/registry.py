@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 
+from sqlalchemy import delete
 from sqlmodel import Session, col, select
 
 from app import egress
-from app.db.tables import Server, ServerName
+from app.db.tables import Grant, Server, ServerName
 from app.errors import NotFoundError, VitrineError
 from app.mcp import copies
 from app.mcp.names import PREFIX, normalise
@@ -187,6 +188,8 @@ def edit_server(db: Session, server_id: int, url: str, transport: str) -> Server
         server.allowed = False
         server.unmarked_tools = False
         server.permissions = []
+        server.chosen_domains = []
+        db.execute(delete(Grant).where(col(Grant.server_id) == server_id))
     if (url, transport) != (server.url, server.transport):
         server.protocol = None
     server.url, server.transport = url, transport

@@ -20,6 +20,7 @@ from app.web.auth.gate import Login
 from app.web.state import database_of
 from app.web.templating import render
 from app.web.urls import link
+from app.web.view_models.grants import DomainsForm, ServerGrants
 from app.web.view_models.servers import MOST_UNKNOWN, Addresses, ServerPage, ServersPage, switch_key
 from app.web.view_models.settings import NOTICES
 
@@ -50,21 +51,31 @@ def _list(request: Request, status: int = 200, **form: str) -> Response:
     return render(request, "servers.html", {"page": model, "nav": "settings"}, status=status)
 
 
-def _one(request: Request, server_id: int, status: int = 200, **form: str) -> Response:
+def one_page(
+    request: Request,
+    server_id: int,
+    status: int = 200,
+    typed: DomainsForm | None = None,
+    **form: str,
+) -> Response:
+    """The page of a server; ``typed`` and ``form`` are what was refused, to be put right."""
     with database_of(request).session() as db:
-        model = ServerPage.of(registry.entry(db, server_id), _usage(db), **form)
-    return render(request, "server.html", {"page": model, "nav": "settings"}, status=status)
+        entry = registry.entry(db, server_id)
+        model = ServerPage.of(entry, _usage(db), **form)
+        may = ServerGrants.of(db, entry.server, typed)
+    context = {"page": model, "grants": may, "nav": "settings"}
+    return render(request, "server.html", context, status=status)
 
 
 def _to_list(request: Request, notice: str) -> Response:
     return RedirectResponse(link(request, "servers", {"notice": notice}), 303)
 
 
-def _to_one(request: Request, server_id: int, notice: str) -> Response:
+def to_page(request: Request, server_id: int, notice: str) -> Response:
     return RedirectResponse(link(request, "server", {"notice": notice}, server_id=server_id), 303)
 
 
-def _meant(db: Session, server_id: int, key: str) -> tables.Server:
+def meant(db: Session, server_id: int, key: str) -> tables.Server:
     """The server that a form was made for. Raises ``VitrineError`` where it is another by now."""
     server = registry.entry(db, server_id).server
     if switch_key(server) != key:
@@ -107,7 +118,7 @@ def add(
 
 @router.get(_ONE, name="server")
 def show_one(request: Request, _login: Login, server_id: int, notice: str = "") -> Response:
-    return _one(request, server_id, notice=NOTICES.get(notice, ""))
+    return one_page(request, server_id, notice=NOTICES.get(notice, ""))
 
 
 @router.post(_ONE, name="edit_server")
@@ -122,15 +133,15 @@ def edit(
     """At another URL the server is allowed nothing yet; an empty one keeps the URL."""
     try:
         with database_of(request).session() as db:
-            before = connections.targets([_meant(db, server_id, key)])
+            before = connections.targets([meant(db, server_id, key)])
             server = registry.edit_server(db, server_id, url, transport)
             moved = switch_key(server) != key
             after = connections.targets([server])
     except VitrineError as refusal:
         typed = {"form": "address", "url": url, "transport": transport}
-        return _one(request, server_id, refusal.status, error=refusal.sentence, **typed)
+        return one_page(request, server_id, refusal.status, None, error=refusal.sentence, **typed)
     connections.drop(request, [target for target in before if target not in after])
-    return _to_one(request, server_id, "moved" if moved else "saved")
+    return to_page(request, server_id, "moved" if moved else "saved")
 
 
 @router.post(f"{_ONE}/unmarked-tools", name="set_unmarked_tools")
@@ -142,9 +153,9 @@ def set_unmarked_tools(
     unmarked: _Text = "",
 ) -> Response:
     with database_of(request).session() as db:
-        _meant(db, server_id, key)
+        meant(db, server_id, key)
         registry.set_unmarked_tools(db, server_id, unmarked == "on")
-    return _to_one(request, server_id, "saved")
+    return to_page(request, server_id, "saved")
 
 
 @router.post(f"{_ONE}/permissions", name="set_permissions")
@@ -160,9 +171,9 @@ def set_permissions(
     if not set(chosen) <= CHOICES.keys():
         raise VitrineError(400, "There is no such permission.")
     with database_of(request).session() as db:
-        _meant(db, server_id, key)
+        meant(db, server_id, key)
         registry.set_permissions(db, server_id, chosen)
-    return _to_one(request, server_id, "saved")
+    return to_page(request, server_id, "saved")
 
 
 @router.post(f"{_ONE}/names", name="add_server_name")
@@ -171,13 +182,13 @@ def add_name(
 ) -> Response:
     try:
         with database_of(request).session() as db:
-            _meant(db, server_id, key)
+            meant(db, server_id, key)
             registry.add_name(db, server_id, name)
     except VitrineError as refusal:
-        return _one(
+        return one_page(
             request, server_id, refusal.status, form="name", name=name, error=refusal.sentence
         )
-    return _to_one(request, server_id, "saved")
+    return to_page(request, server_id, "saved")
 
 
 @router.post(f"{_ONE}/names/remove", name="remove_server_name")
@@ -186,20 +197,20 @@ def remove_name(
 ) -> Response:
     """The last name is not taken away: that is what removing the server is for."""
     with database_of(request).session() as db:
-        _meant(db, server_id, key)
+        meant(db, server_id, key)
         names = registry.entry(db, server_id).names
         if name in names and len(names) == 1:
             raise VitrineError(400, "A server keeps at least one name. Remove the server instead.")
         if name not in names:
             raise VitrineError(404, "This server has no such name.")
         registry.remove_name(db, name)
-    return _to_one(request, server_id, "saved")
+    return to_page(request, server_id, "saved")
 
 
 @router.post(f"{_ONE}/remove", name="remove_server")
 def remove(request: Request, _login: Login, server_id: int, key: _Text = "") -> Response:
     with database_of(request).session() as db:
-        gone = connections.targets([_meant(db, server_id, key)])
+        gone = connections.targets([meant(db, server_id, key)])
         registry.remove_server(db, server_id)
     connections.drop(request, gone)
     return _to_list(request, "removed")

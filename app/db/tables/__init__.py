@@ -1,6 +1,7 @@
 """Every table, in modules by subject; used as `tables.NAME`."""
 
 from app.db.tables.base import UtcDateTime, new_id, now
+from app.db.tables.grants import Approval, Grant
 from app.db.tables.people import LoginSession, Setting, SignInLink, User
 from app.db.tables.servers import Server, ServerName
 from app.db.tables.transcripts import (
@@ -26,6 +27,7 @@ from app.db.tables.views import (
 )
 
 __all__ = [
+    "Approval",
     "Branch",
     "CallState",
     "Chunk",
@@ -33,6 +35,7 @@ __all__ = [
     "Entry",
     "Fragment",
     "FragmentCopy",
+    "Grant",
     "LoginSession",
     "MessageKind",
     "MessageState",
