@@ -4,7 +4,7 @@ The declaration is a ceiling that the server sets itself; the operator's choice 
 Neither widens the other.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -33,15 +33,13 @@ def ceiling(server: tables.Server) -> Callable[[str], Sequence[str]]:
     if server.domains == Domains.ALL:
         return lambda origin: [origin]
     chosen = server.chosen_domains if server.domains == Domains.CHOSEN else []
-    return lambda origin: list(dict.fromkeys(_both(origin, chosen)))
+    return lambda origin: _both(origin, chosen)
 
 
-def _both(origin: str, chosen: Collection[str]) -> Iterator[str]:
-    for one in chosen:
-        if _covers(one, origin):
-            yield origin
-        elif _covers(origin, one):
-            yield one
+def _both(origin: str, chosen: Collection[str]) -> list[str]:
+    if any(_covers(one, origin) for one in chosen):
+        return [origin]
+    return [one for one in chosen if _covers(origin, one)]
 
 
 def _covers(wide: str, narrow: str) -> bool:

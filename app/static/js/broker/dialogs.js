@@ -1,6 +1,7 @@
 /** Questions in the host's own chrome, which no view can answer, cover or press. */
 
 import { arm } from "./arming.js";
+import { keepFocus } from "./focus.js";
 
 const PATIENCE = 60_000; // ms that a question waits for its turn, and again for its answer
 const WAITING = 3; // questions of one view that may wait
@@ -116,7 +117,9 @@ export class Asker {
         if (before instanceof HTMLElement && before.isConnected) before.focus();
         resolve(answer);
       });
+      keepFocus(dialog, over.signal);
       dialog.showModal();
+      dialog.focus(); // not what scrolls in it
       arm(dialog, [no, stop, ...taken], no, over.signal);
     });
   }

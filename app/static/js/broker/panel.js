@@ -35,6 +35,7 @@ const ACTIVATION = 5_000; // ms
 const SIGN_WITHIN = 3_000; // ms, when somebody asks
 const SETTLED = 1_000; // ms after which what a view was refused is told, all at once
 const MUTED = "You refused what this view asked for. It is refused without asking until the view is reloaded.";
+const GRABBED = "The view took the keyboard while you were being asked something, and was stopped.";
 const panels = new Map(); // section -> Panel
 const broken = new WeakSet(); // sections that could not be read
 
@@ -131,6 +132,7 @@ export class Panel {
       },
       another: () => this.#fail("The view tried to leave its page and was closed."),
     }, signal);
+    this.#frame.addEventListener("grab", () => this.#fail(GRABBED), { signal });
     this.#frame.src = this.#section.dataset.fragmentUrl;
   }
 
