@@ -166,6 +166,7 @@ def test_long_arguments_scroll_and_what_is_left_out_is_said(host: Host, strict: 
     assert box is not None
     assert box["y"] + box["height"] <= 640
     press(host, "Allow once")
+    assert outcome(host) == DONE["result"]
     assert len(strict.called[0]["arguments"]["text"]) == 30_000
 
 

@@ -25,7 +25,7 @@ CALLS: Final[Mapping[str, tuple[str, str]]] = {
 }
 DOMAINS: Final[Mapping[str, tuple[str, str]]] = {
     Domains.ALL: ("All that a view declares", "As its server asks for them."),
-    Domains.CHOSEN: ("Only these", "Of what a view declares, no more than you choose below."),
+    Domains.CHOSEN: ("Only chosen ones", "Of what a view declares, no more than you choose below."),
     Domains.NONE: ("None", "A view that loads scripts or data from elsewhere may stay blank."),
 }
 _LISTS: Final[Mapping[str, str]] = {

@@ -14,14 +14,14 @@ const SHOWN = 20_000; // characters of the arguments
 const NAME = 1_100; // characters of a tool's name: all of them
 
 const LASTING =
-  "Its server does not mark this tool as read-only. For this session means: this view may call this tool, " +
-  "with any arguments, until you revoke it in the server’s settings.";
+  "Its server does not mark this tool as read-only. Allowed for this session, this view may call it with any " +
+  "arguments, until you revoke that in the server’s settings.";
 
 const denied = () => new RpcError(-32000, "Denied", { reason: "denied" });
 
 export class Consent {
   #panel;
-  #session = new Set(); // tools that were allowed for the rest of the session
+  #session = new Map(); // tool -> when it was allowed for the rest of the session
 
   /** `panel` has `remote`, `asker`, `log`, `server` and `tool` (their names). */
   constructor(panel) {
@@ -62,6 +62,7 @@ export class Consent {
   async #ask(params, lasting, signal) {
     const { asker, log } = this.#panel;
     const { name } = params;
+    const since = performance.now();
     const answer = await asker.choose({
       title: lasting ? "Let this view call a tool?" : "Let this view make a destructive call?",
       lines: this.#lines(params, lasting),
@@ -71,9 +72,10 @@ export class Consent {
       ],
       refuse: "Don’t allow",
       signal,
-      already: () => (lasting && this.#session.has(name) ? GRANTED : null),
+      // Only what was said since: the server asks again for what was revoked.
+      already: () => (lasting && this.#session.get(name) > since ? GRANTED : null),
     });
-    if (answer === "session") this.#session.add(name);
+    if (answer === "session") this.#session.set(name, performance.now());
     if (answer === null) log.add("host", "warning", `a call of ${visible(name, 200)} was not allowed`);
     return answer;
   }
