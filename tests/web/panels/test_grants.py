@@ -30,6 +30,7 @@ def listed() -> list[dict[str, Any]]:
         tool("show_capacity", **SEEN),
         tool("read", view=False, **SEEN) | {"annotations": {"readOnlyHint": True}},
         tool("write", view=False, **SEEN),
+        tool("rename", view=False, **SEEN),
         tool("delete", view=False, **SEEN) | {"annotations": {"destructiveHint": True}},
         tool("hidden", view=False, visibility=["model"]),
     ]
@@ -167,6 +168,7 @@ def test_of_two_clicks_at_once_one_counts(make_site: MakeSite) -> None:
         ("write", {"city": "Bern", "days": [1, 2.0]}),
         ("write", {"city": "Bern", "days": [1, 2], "force": True}),
         ("write", {}),
+        ("rename", ARGUMENTS),
         ("delete", ARGUMENTS),
     ],
 )
@@ -280,6 +282,7 @@ def test_a_yes_for_the_session_lets_the_view_call_that_tool_only(make_site: Make
         # Two clicks, and the first was remembered: the second is none the less no call.
         assert_denied(call(site, "write", approval=yes(handle, "session")))
         asked(call(site, "delete"))
+        asked(call(site, "rename"))
         with site.database.session() as db:
             (grant,) = db.exec(select(tables.Grant)).all()
         assert (grant.principal, grant.tool) == ("view:demo/show_capacity", "write")
