@@ -8,9 +8,10 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+from sqlalchemy import delete
 from sqlmodel import Session, col, select
 
-from app.db.tables import Server, ServerName
+from app.db.tables import Grant, Server, ServerName
 from app.errors import NotFoundError, VitrineError
 from app.mcp import copies, credentials
 from app.mcp.names import PREFIX, normalise
@@ -218,6 +219,8 @@ def edit_server(
         server.unmarked_tools = False
         server.viewers_may_call = False
         server.permissions = []
+        server.chosen_domains = []
+        db.execute(delete(Grant).where(col(Grant.server_id) == server_id))
     if (url, transport) != (server.url, server.transport):
         server.protocol = None
     if url != server.url or private is not None:

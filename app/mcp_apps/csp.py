@@ -7,7 +7,7 @@ by URL into an opaque origin, browsers match it with Vitrine's own origin.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
 from typing import Any, Final
@@ -42,22 +42,35 @@ class Refused:
 @dataclass(frozen=True, slots=True)
 class FragmentPolicy:
     """``headers`` for the document's response; ``granted`` in the shape of
-    ``McpUiResourceCsp`` (only lists that hold something); ``refused`` for the panel.
+    ``McpUiResourceCsp`` (only lists that hold something); ``refused`` for the panel, and
+    ``narrowed``: what could have been granted and is held back by the operator, wholly or in part.
     """
 
     headers: Mapping[str, str]
     granted: Mapping[str, list[str]]
     refused: tuple[Refused, ...]
+    narrowed: tuple[str, ...] = ()
 
 
-def build(declared: object, *, private_hosts: bool = False) -> FragmentPolicy:
+def _as_declared(origin: str) -> Sequence[str]:
+    return [origin]
+
+
+def build(
+    declared: object,
+    *,
+    private_hosts: bool = False,
+    ceiling: Callable[[str], Sequence[str]] = _as_declared,
+) -> FragmentPolicy:
     """The policy for a resource that declared ``declared`` (``_meta.ui.csp`` or ``None``).
 
     ``private_hosts``: whether loopback and private addresses may be granted, which is so only
-    for a server that somebody confirmed to be at such an address itself.
+    for a server that somebody confirmed to be at such an address itself. ``ceiling``: what is
+    granted of an origin.
     """
     granted: dict[str, list[str]] = {}
     refused: list[Refused] = []
+    narrowed: list[str] = []
     if declared is not None and not isinstance(declared, Mapping):
         refused.append(Refused("csp", repr(declared), "it is not an object"))
         declared = None
@@ -68,11 +81,19 @@ def build(declared: object, *, private_hosts: bool = False) -> FragmentPolicy:
             origin, why = _origin(entry, schemes, private_hosts=private_hosts)
             if origin is None:
                 refused.append(Refused(list_name, str(entry), why))
-            elif origin not in origins:
-                origins.append(origin)
+                continue
+            within = ceiling(origin)
+            origins += [one for one in within if one not in origins]
+            if origin not in within and origin not in narrowed:
+                narrowed.append(origin)
         if origins:
             granted[list_name] = origins
-    return FragmentPolicy(_headers(granted), granted, tuple(refused))
+    return FragmentPolicy(_headers(granted), granted, tuple(refused), tuple(narrowed))
+
+
+def judged(entry: object, *, private_hosts: bool = False) -> tuple[str | None, str]:
+    """``entry`` as an origin that some list may hold, or ``None`` and why there is none."""
+    return _origin(entry, _SOCKET, private_hosts=private_hosts)
 
 
 def _checked_list(value: Any, list_name: str, refused: list[Refused]) -> list[Any]:

@@ -24,3 +24,7 @@ class RpcError(Exception):
         if self.data is not None:
             error["data"] = self.data
         return error
+
+    def as_answer(self) -> dict[str, Any]:
+        """What is sent to whoever asked: ``{"error": …}``."""
+        return {"error": self.as_object()}

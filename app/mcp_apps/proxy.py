@@ -4,19 +4,20 @@ Listings are answered from Vitrine's own cached ones. The specification makes th
 servers do not enforce visibility themselves.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from app.mcp.errors import McpError, ServerRejected, UnsendableRequest
 from app.mcp.hub import Hub
 from app.mcp.tool_index import Tool
+from app.mcp_apps.grants import Calls
 from app.mcp_apps.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from app.mcp_apps.resolve import PanelCall
 
 MAX_URI_CHARACTERS: Final = 2048
 MAX_NAME_CHARACTERS: Final = 1024
 
-
+Admit = Callable[[Tool, Mapping[str, Any]], Awaitable[None]]
 OnProgress = Callable[[float, float | None, str | None], None]
 
 
@@ -26,17 +27,20 @@ async def forward(
     method: object,
     params: object,
     on_progress: OnProgress | None = None,
+    *,
+    admit: Admit,
 ) -> dict[str, Any]:
     """The server's result, whole and as it came. Raises ``RpcError`` for everything else.
 
-    ``on_progress`` (done, total, message) is called while a tool runs whose caller gave a
-    progress token.
+    ``admit`` returns when a call of a tool that the view sees may go out, and raises ``RpcError``
+    when it may not. ``on_progress`` (done, total, message) is called while a tool runs whose
+    caller gave a progress token.
     """
     try:
         match method:
             case "tools/call":
                 name, arguments = _call_params(params)
-                _check_visible(panel, name)
+                await admit(_visible_tool(panel, name), arguments)
                 told = on_progress if _wants_progress(params) else None
                 return await hub.call_tool(panel.target, name, arguments, on_progress=told)
             case "resources/read":
@@ -70,16 +74,19 @@ def _is_visible(panel: PanelCall, tool: Tool) -> bool:
 
 def _visible_tools(panel: PanelCall) -> list[dict[str, Any]]:
     """The definitions, as they came, of the tools that the view may call."""
+    if panel.server.calls == Calls.NONE:
+        return []
     return [dict(tool.raw) for tool in panel.index.tools.values() if _is_visible(panel, tool)]
 
 
-def _check_visible(panel: PanelCall, name: str) -> None:
+def _visible_tool(panel: PanelCall, name: str) -> Tool:
     """Only a visible tool of the view's own server. Unknown, another server's and not visible
     read alike, so that a view cannot probe for names.
     """
     tool = panel.index.tools.get(name)
     if tool is None or not _is_visible(panel, tool):
         raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}")
+    return tool
 
 
 def _check_first_page(params: object) -> None:

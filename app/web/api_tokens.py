@@ -64,4 +64,4 @@ def revoke(request: Request, me: SignedIn, token_id: str) -> Response:
     with database_of(request).session() as db:
         api_tokens.revoke(db, token_id)
     _log.info("an API token was revoked by=%s", me.name)
-    return RedirectResponse(link(request, "api_tokens", {"notice": "revoked"}), 303)
+    return RedirectResponse(link(request, "api_tokens", {"notice": "token-revoked"}), 303)

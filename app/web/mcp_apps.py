@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -12,7 +13,20 @@ from starlette.responses import Response
 from app.db import tables
 from app.errors import VitrineError
 from app.mcp.errors import McpError, ServerRejected
-from app.mcp_apps import csp, documents, messages, permissions, prelude, proxy, tickets, viewers
+from app.mcp.tool_index import Tool
+from app.mcp_apps import (
+    admission,
+    csp,
+    documents,
+    domains,
+    messages,
+    permissions,
+    prelude,
+    proxy,
+    tickets,
+    viewers,
+)
+from app.mcp_apps.admission import Caller
 from app.mcp_apps.fragment import Document, FragmentRefusedError
 from app.mcp_apps.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from app.mcp_apps.resolve import PanelCall, PanelRefusedError, panel_call
@@ -90,14 +104,18 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
     async def rpc(
         request: Request, session_id: str, tool_call_id: str, login: Login, at: str | None = None
     ) -> Response:
-        """``{"method", "params", "call"?, "stream"?}`` of the view → ``{"result"}`` or
-        ``{"error"}``; 202 when the answer will come over the event stream.
+        """``{"method", "params", "call"?, "stream"?, "approval"?}`` of the view → ``{"result"}``
+        or ``{"error"}``, with ``"ask"`` beside it for a call that a person is to be asked about;
+        202 when the answer will come over the event stream.
         """
         body = await _json_object(request)
         person = require_person(request)
+        caller = Caller(login.id, login.user_id, body.get("approval"))
 
         async def run(on_progress: Progress | None) -> dict[str, Any]:
-            return await _forward(request, person, session_id, tool_call_id, at, body, on_progress)
+            return await _forward(
+                request, person, session_id, tool_call_id, at, body, caller, on_progress
+            )
 
         try:
             answer = await long_calls_of(request).answer(
@@ -152,14 +170,20 @@ async def _forward(
     tool_call_id: str,
     at: str | None,
     body: dict[str, Any],
+    caller: Caller,
     on_progress: Progress | None,
 ) -> dict[str, Any]:
     try:
         found = await _resolve_rpc(request, session_id, tool_call_id, at)
         if not person.is_operator:
             viewers.check_request(found, body.get("method"))
+
+        async def admit(tool: Tool, arguments: Mapping[str, Any]) -> None:
+            database = database_of(request)
+            await run_in_threadpool(admission.admit, database, found, caller, tool, arguments)
+
         result = await proxy.forward(
-            hub_of(request), found, body.get("method"), body.get("params"), on_progress
+            hub_of(request), found, body.get("method"), body.get("params"), on_progress, admit=admit
         )
     except RpcError as error:
         _log.info(
@@ -169,7 +193,7 @@ async def _forward(
             one_line(str(body.get("method")), 40),
             error.code,
         )
-        return {"error": error.as_object()}
+        return error.as_answer()
     return {"result": result}
 
 
@@ -294,7 +318,11 @@ async def _panel(
     login: tables.LoginSession,
     note: str,
 ) -> Response:
-    policy = csp.build(document.declared_csp, private_hosts=found.target.private_ok)
+    policy = csp.build(
+        document.declared_csp,
+        private_hosts=found.target.private_ok,
+        ceiling=domains.ceiling(found.server),
+    )
     granted = permissions.judge(document.declared.get("permissions"), found.server.permissions)
     domain = panel_view.domain_line(document.declared)
     for_viewer = "" if require_person(request).is_operator else viewers.note(found)
@@ -342,7 +370,10 @@ async def _panel(
             if line
         ],
         contacts=panel_view.contacts(policy),
+        narrowed=policy.narrowed,
         refused=policy.refused,
+        calls=panel_view.CALLS.get(found.server.calls, ""),
+        server_url=link(request, "server", server_id=found.server.id),
         result_json=json.dumps(call.result, indent=2, ensure_ascii=False) if call.result else "",
         bordered=document.is_bordered,
         nonce=issued.nonce,

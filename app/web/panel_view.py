@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from app import __version__
 from app.mcp.errors import McpError
 from app.mcp_apps.csp import FragmentPolicy, Refused
+from app.mcp_apps.grants import Calls
 from app.mcp_apps.permissions import Permissions
 from app.mcp_apps.resolve import PanelCall
 from app.text import one_line
@@ -24,7 +25,10 @@ class PanelView:
     tool: str
     notes: Sequence[str]
     contacts: Sequence[str]
+    narrowed: Sequence[str]
     refused: Sequence[Refused]
+    calls: str
+    server_url: str
     result_json: str
     bordered: bool
     nonce: str
@@ -40,6 +44,12 @@ NOT_THE_RECORDED_VIEW = (
     "The server no longer has the view that was recorded with this call. This is the one that its "
     "tool names now."
 )
+
+CALLS: Final[Mapping[str, str]] = {
+    Calls.ALLOWED: "It may call its server’s tools; those marked destructive ask you first.",
+    Calls.ASK: "It may call its server’s tools; those not marked read-only ask you first.",
+    Calls.NONE: "It may call none of its server’s tools.",
+}
 
 
 def broker_data(

@@ -22,6 +22,7 @@ from app.web.state import database_of, hub_of
 from app.web.templating import render
 from app.web.urls import link
 from app.web.view_models.credentials import CredentialsView
+from app.web.view_models.grants import DomainsForm, ServerGrants
 from app.web.view_models.servers import MOST_UNKNOWN, Addresses, ServerPage, ServersPage, switch_key
 from app.web.view_models.settings import NOTICES
 
@@ -52,28 +53,36 @@ def _list(request: Request, status: int = 200, **form: str) -> Response:
     return render(request, "servers.html", {"page": model, "nav": "settings"}, status=status)
 
 
-def _one(request: Request, server_id: int, status: int = 200, **form: str) -> Response:
+def one_page(
+    request: Request,
+    server_id: int,
+    status: int = 200,
+    typed: DomainsForm | None = None,
+    **form: str,
+) -> Response:
+    """The page of a server; ``typed`` and ``form`` are what was refused, to be put right."""
     wallet = hub_of(request).wallet
     with database_of(request).session() as db:
         entry = registry.entry(db, server_id)
         model = ServerPage.of(entry, _usage(db), **form)
+        may = ServerGrants.of(db, entry.server, typed)
         asked = session_servers.asked_headers(db, entry.server)
         stored = credentials.of_server(db, server_id)
     held = CredentialsView.of(entry.server, stored, asked, wallet, **form)
-    context = {"page": model, "held": held, "nav": "settings"}
+    context = {"page": model, "grants": may, "held": held, "nav": "settings"}
     return render(request, "server.html", context, status=status)
 
 
 def refused(request: Request, server_id: int, refusal: VitrineError, **form: str) -> Response:
     """The server's page with what was wrong and what was typed, but a secret."""
-    return _one(request, server_id, refusal.status, error=refusal.sentence, **form)
+    return one_page(request, server_id, refusal.status, None, error=refusal.sentence, **form)
 
 
 def _to_list(request: Request, notice: str) -> Response:
     return RedirectResponse(link(request, "servers", {"notice": notice}), 303)
 
 
-def _to_one(request: Request, server_id: int, notice: str) -> Response:
+def to_page(request: Request, server_id: int, notice: str) -> Response:
     return RedirectResponse(link(request, "server", {"notice": notice}, server_id=server_id), 303)
 
 
@@ -125,7 +134,7 @@ def add(
 
 @router.get(_ONE, name="server")
 def show_one(request: Request, _login: Login, server_id: int, notice: str = "") -> Response:
-    return _one(request, server_id, notice=NOTICES.get(notice, ""))
+    return one_page(request, server_id, notice=NOTICES.get(notice, ""))
 
 
 @router.post(_ONE, name="edit_server")
@@ -151,9 +160,9 @@ def edit(
             after = connections.targets([server])
     except VitrineError as refusal:
         typed = {"form": "address", "url": url, "transport": transport, "private": private}
-        return _one(request, server_id, refusal.status, error=refusal.sentence, **typed)
+        return one_page(request, server_id, refusal.status, None, error=refusal.sentence, **typed)
     connections.drop(request, [target for target in before if target not in after])
-    return _to_one(request, server_id, "moved" if moved else "saved")
+    return to_page(request, server_id, "moved" if moved else "saved")
 
 
 @router.post(f"{_ONE}/unmarked-tools", name="set_unmarked_tools")
@@ -167,7 +176,7 @@ def set_unmarked_tools(
     with database_of(request).session() as db:
         meant(db, server_id, key)
         registry.set_unmarked_tools(db, server_id, unmarked == "on")
-    return _to_one(request, server_id, "saved")
+    return to_page(request, server_id, "saved")
 
 
 @router.post(f"{_ONE}/viewers", name="set_viewers_may_call")
@@ -182,7 +191,7 @@ def set_viewers_may_call(
         server = meant(db, server_id, key)
         server.viewers_may_call = viewers == "on"
         db.add(server)
-    return _to_one(request, server_id, "saved")
+    return to_page(request, server_id, "saved")
 
 
 @router.post(f"{_ONE}/permissions", name="set_permissions")
@@ -200,7 +209,7 @@ def set_permissions(
     with database_of(request).session() as db:
         meant(db, server_id, key)
         registry.set_permissions(db, server_id, chosen)
-    return _to_one(request, server_id, "saved")
+    return to_page(request, server_id, "saved")
 
 
 @router.post(f"{_ONE}/names", name="add_server_name")
@@ -212,10 +221,10 @@ def add_name(
             meant(db, server_id, key)
             registry.add_name(db, server_id, name)
     except VitrineError as refusal:
-        return _one(
+        return one_page(
             request, server_id, refusal.status, form="name", name=name, error=refusal.sentence
         )
-    return _to_one(request, server_id, "saved")
+    return to_page(request, server_id, "saved")
 
 
 @router.post(f"{_ONE}/names/remove", name="remove_server_name")
@@ -231,7 +240,7 @@ def remove_name(
         if name not in names:
             raise VitrineError(404, "This server has no such name.")
         registry.remove_name(db, name)
-    return _to_one(request, server_id, "saved")
+    return to_page(request, server_id, "saved")
 
 
 @router.post(f"{_ONE}/remove", name="remove_server")

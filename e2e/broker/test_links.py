@@ -100,7 +100,7 @@ def test_the_button_is_dead_for_a_moment(host: Host) -> None:
     start_asking(host, "https://docs.example/")
     button = host.page.get_by_role("dialog").get_by_role("button", name="Open link")
     expect(button).to_be_disabled()
-    host.page.clock.run_for(299)
+    host.page.clock.run_for(799)
     expect(button).to_be_disabled()
     host.page.clock.run_for(2)
     expect(button).to_be_enabled()

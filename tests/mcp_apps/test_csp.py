@@ -3,8 +3,8 @@ import pytest
 from app.mcp_apps import csp
 
 
-def directives(declared: object, **options: bool) -> dict[str, list[str]]:
-    header = csp.build(declared, **options).headers["Content-Security-Policy"]
+def directives(declared: object, *, private_hosts: bool = False) -> dict[str, list[str]]:
+    header = csp.build(declared, private_hosts=private_hosts).headers["Content-Security-Policy"]
     return {name: values for name, *values in (part.split() for part in header.split("; "))}
 
 

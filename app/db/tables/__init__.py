@@ -1,6 +1,7 @@
 """Every table, in modules by subject; used as `tables.NAME`."""
 
 from app.db.tables.base import UtcDateTime, new_id, now
+from app.db.tables.grants import Approval, Grant
 from app.db.tables.people import (
     ApiToken,
     LoginSession,
@@ -35,6 +36,7 @@ from app.db.tables.views import (
 
 __all__ = [
     "ApiToken",
+    "Approval",
     "Branch",
     "CallState",
     "Chunk",
@@ -42,6 +44,7 @@ __all__ = [
     "Entry",
     "Fragment",
     "FragmentCopy",
+    "Grant",
     "LoginSession",
     "MessageKind",
     "MessageState",

@@ -31,6 +31,16 @@ class Server(SQLModel, table=True):
     )
     # Whether somebody said that its address may lie in a private network.
     private_confirmed: bool = False
+    # What its views may call ("allowed", "ask", "none") and reach ("all", "chosen", "none").
+    calls: str = Field(
+        default="allowed", sa_column=Column(String(8), nullable=False, server_default="allowed")
+    )
+    domains: str = Field(
+        default="all", sa_column=Column(String(8), nullable=False, server_default="all")
+    )
+    chosen_domains: list[str] = Field(
+        default_factory=list, sa_column=Column(JSON, nullable=False, server_default="[]")
+    )
     created_at: datetime = Field(default_factory=now, sa_column=utc_time())
 
 

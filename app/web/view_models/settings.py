@@ -13,6 +13,9 @@ from app.web.view_models.servers import ServerView
 # What a page says after a change; the address holds only the key.
 NOTICES: Final[Mapping[str, str]] = {
     "saved": "Saved. Sessions show it from the next time they are opened.",
+    "may-saved": "Saved. Calls follow it at once; a view that is open keeps its addresses until it "
+    "is reloaded.",
+    "revoked": "Revoked. The view asks again from its next call on.",
     "added": "Added. Its views stay off until you allow them under MCP Apps.",
     "added-stdio": "Added. Its calls say why they have no view.",
     "moved": "Saved. The address is another one now: its views stay off until you allow them "
@@ -26,7 +29,7 @@ NOTICES: Final[Mapping[str, str]] = {
     "role": "The role is changed, from the next request on.",
     "person-signed-out": "Signed out everywhere, and unused sign-in links are void.",
     "person-removed": "Removed, with their sign-ins, links and tokens.",
-    "revoked": "Revoked. Whatever uses that token is refused from now on.",
+    "token-revoked": "Revoked. Whatever uses that token is refused from now on.",
 }
 
 

@@ -8,6 +8,7 @@
 
 const WAIT = 250; // ms in which the report of a press may still be on its way
 const RECENT = 1_000; // ms
+const GRABS = 3; // of the focus by one view while a question is open
 const MOVING = new Set(["Tab", "F6"]);
 
 let lastMove = -Infinity;
@@ -43,5 +44,28 @@ export function guardFocus(frame, pressedAt, isAllowed, signal) {
       window.focus();
       if (home?.isConnected) home.focus({ preventScroll: true });
     }, WAIT);
+  }, { signal });
+}
+
+/**
+ * Keeps the focus in `dialog` while it is open, until `signal`. A browser that lets nobody else
+ * into what lies under a dialog still lets the script of a frame take the focus there. A view that
+ * does so again and again gets the event `grab` at its frame.
+ */
+export function keepFocus(dialog, signal) {
+  const grabs = new Map();
+  window.addEventListener("blur", () => {
+    const frame = document.activeElement;
+    if (!(frame instanceof HTMLIFrameElement)) return;
+    // Not within the event: the browser would go on to give the frame what it has asked for.
+    setTimeout(() => {
+      if (signal.aborted) return;
+      frame.blur();
+      window.focus();
+      dialog.focus();
+    });
+    const count = (grabs.get(frame) ?? 0) + 1;
+    grabs.set(frame, count);
+    if (count > GRABS) frame.dispatchEvent(new Event("grab"));
   }, { signal });
 }

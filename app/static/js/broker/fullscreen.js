@@ -6,6 +6,8 @@
  * application. Keys pressed inside the frame are not seen here; the prelude reports Escape.
  */
 
+import { isAsking } from "./dialogs.js";
+
 let current = null;
 
 export class Fullscreen {
@@ -21,7 +23,7 @@ export class Fullscreen {
     document.addEventListener(
       "keydown",
       (event) => {
-        if (event.key === "Escape" && document.querySelector("dialog[open]") === null) this.leave();
+        if (event.key === "Escape" && !isAsking()) this.leave();
       },
       { signal },
     );
@@ -31,10 +33,13 @@ export class Fullscreen {
     return current === this;
   }
 
-  /** False when another panel has the screen. */
+  /**
+   * False when another panel has the screen, or a question stands on the page: drawn later, the
+   * view would cover it, and let clicks through to it.
+   */
   enter() {
     if (this.active) return true;
-    if (current !== null) return false;
+    if (current !== null || isAsking()) return false;
     current = this;
     const section = this.#section;
     const focused = document.activeElement;

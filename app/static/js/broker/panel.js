@@ -10,6 +10,7 @@
 import { AppTools } from "./app_tools.js";
 import { Asker } from "./dialogs.js";
 import { Chrome } from "./chrome.js";
+import { Consent } from "./consent.js";
 import { Connection } from "./protocol.js";
 import { allowed, hostContext, watchTheme } from "./context.js";
 import { FramePort } from "./port.js";
@@ -33,6 +34,8 @@ import { Vitals } from "./vitals.js";
 const ACTIVATION = 5_000; // ms
 const SIGN_WITHIN = 3_000; // ms, when somebody asks
 const SETTLED = 1_000; // ms after which what a view was refused is told, all at once
+const MUTED = "You refused what this view asked for. It is refused without asking until the view is reloaded.";
+const GRABBED = "The view took the keyboard while you were being asked something, and was stopped.";
 const panels = new Map(); // section -> Panel
 const broken = new WeakSet(); // sections that could not be read
 
@@ -67,7 +70,7 @@ export class Panel {
     const { foot } = this.#chrome;
     this.log = new Log(foot);
     this.#vitals = new Vitals(foot, this.#needs, () => this.isAlive(SIGN_WITHIN), signal);
-    this.asker = new Asker(section, signal);
+    this.asker = new Asker(section, signal, () => this.#chrome.say("muted", MUTED, { reload: true }));
     this.fullscreen = new Fullscreen(section, (active) => this.#modeChanged(active), signal);
     this.sizing = new Sizing(
       this.#box,
@@ -75,6 +78,7 @@ export class Panel {
       signal,
     );
     this.remote = new Remote(section.dataset, calls);
+    this.consent = new Consent(this);
     this.session = new Session(data, () => hostContext(data, this.#place()), (capabilities) => this.#ready(capabilities));
     this.appTools = new AppTools(
       (method, params, ms) => this.ask(method, params, ms),
@@ -129,6 +133,7 @@ export class Panel {
       },
       another: () => this.#fail("The view tried to leave its page and was closed."),
     }, signal);
+    this.#frame.addEventListener("grab", () => this.#fail(GRABBED), { signal });
     this.#frame.src = this.#section.dataset.fragmentUrl;
   }
 

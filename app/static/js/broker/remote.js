@@ -22,15 +22,16 @@ export class Remote {
   /**
    * A request through the proxy; the server's result as it came. What takes longer than a moment
    * is answered over the event stream, and `progress(data)` called for what is reported until then.
+   * Throws `NeedsYes` for a call that a person is to be asked about; `approval` is their answer.
    */
-  call(method, params, signal, progress = () => undefined) {
+  call(method, params, signal, progress = () => undefined, approval = undefined) {
     return this.#inTurn(signal, async (leave) => {
       const { id, stream, answer, forget } = this.#calls.expect(progress);
       const cancel = () => this.#cancel(id);
       this.#sent.set(id, cancel);
       signal.addEventListener("abort", cancel);
       try {
-        const body = { method, params, call: id, ...(stream === null ? {} : { stream }) };
+        const body = { method, params, approval, call: id, ...(stream === null ? {} : { stream }) };
         const response = await post(this.#urls.rpcUrl, body, signal);
         if (response !== LATER) return resultOf(response);
         leave(); // nothing is held open for what comes over the stream
@@ -41,6 +42,11 @@ export class Remote {
         signal.removeEventListener("abort", cancel);
       }
     });
+  }
+
+  /** Tells the server that a person said no. Best effort: without it the handle dies by itself. */
+  decline(method, params, handle) {
+    post(this.#urls.rpcUrl, { method, params, approval: { handle, answer: "no" } }).catch(() => undefined);
   }
 
   /** A message (`kind` "message") or model context ("context") for the agent, as the view sent it. */
@@ -78,6 +84,17 @@ export class Remote {
       redirect: "manual",
       keepalive: true,
     }).catch(() => undefined);
+  }
+}
+
+/**
+ * The server wants a person's yes: `ask` is `{handle, lasting}`. It stands beside the error that
+ * the view could be told, so that an error of the MCP server's own is never taken for it.
+ */
+export class NeedsYes extends Error {
+  constructor(ask) {
+    super("a person is to be asked");
+    this.ask = ask;
   }
 }
 
@@ -126,6 +143,7 @@ async function post(url, body, signal) {
 /** The result in an answer that came either way; null stands for one that cannot come any more. */
 function resultOf(answer) {
   if (answer === null) throw unreachable();
+  if (isObject(answer?.ask)) throw new NeedsYes(answer.ask);
   if (isObject(answer?.error)) throw passedOn(answer.error);
   if (!isObject(answer?.result)) {
     throw new RpcError(-32603, "Vitrine's server gave no usable answer", { reason: "garbage" });

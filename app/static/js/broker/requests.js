@@ -13,7 +13,7 @@ const FORWARDED = ["resources/read", "tools/list", "resources/list", "resources/
 const MESSAGES = { "ui/message": "message", "ui/update-model-context": "context" };
 
 /**
- * Handlers for `Connection`. `panel` has `session`, `remote`, `fullscreen`, `asker`,
+ * Handlers for `Connection`. `panel` has `session`, `remote`, `consent`, `fullscreen`, `asker`,
  * `log`, `appTools`, `server` and `tool` (their names), and `notify(method, params)`, `greeted()`,
  * `asked(height)`, `told(kind)` and `close()`.
  */
@@ -61,15 +61,18 @@ const logLevel = (level) => (LEVELS.has(level) ? level : "info");
 
 async function call(panel, params, signal) {
   if (typeof params.name !== "string") throw new RpcError(-32602, "tools/call needs the tool's name");
-  const { value } = await forward(panel, "tools/call", params, signal);
-  return new Verbatim(cleanResult(value));
+  return new Verbatim(cleanResult(await panel.consent.call(params, signal, reporter(panel, params, signal))));
 }
 
-/** To the server, with what it reports on the way: the official views wait longer for that. */
-async function forward({ remote, notify }, method, params, signal) {
+async function forward(panel, method, params, signal) {
+  return new Verbatim(await panel.remote.call(method, params, signal, reporter(panel, params, signal)));
+}
+
+/** Passes on what the server reports on the way: the official views wait longer for that. */
+function reporter({ notify }, params, signal) {
   const token = isObject(params._meta) ? params._meta.progressToken : undefined;
   const isToken = typeof token === "string" || Number.isFinite(token);
-  const progress = ({ progress: done, total, message }) => {
+  return ({ progress: done, total, message }) => {
     if (!isToken || signal.aborted) return;
     notify("notifications/progress", {
       progressToken: token,
@@ -78,7 +81,6 @@ async function forward({ remote, notify }, method, params, signal) {
       message: typeof message === "string" ? message : undefined,
     });
   };
-  return new Verbatim(await remote.call(method, params, signal, progress));
 }
 
 /** A message that could not be delivered is an `isError` result; malformed params are an error. */
