@@ -17,10 +17,11 @@ from app.web.templating import render
 from app.web.urls import link, route_path
 
 UNEXPECTED: Final = "Something went wrong in Vitrine itself. The log says what."
-_JSON_ENDINGS: Final = ("/rpc", "/message", "/cancel", "/result")
+_JSON_ENDINGS: Final = ("/rpc", "/message", "/cancel", "/result", "/seen")
 _SENTENCES: Final = {
     404: "There is nothing at this address.",
     405: "This address cannot be used that way.",
+    408: "The request took too long to arrive.",
     413: "The request is larger than this server takes.",
     422: "Something in this request is missing or is not of the right form.",
 }

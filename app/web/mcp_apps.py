@@ -10,9 +10,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from app.db import tables
+from app.db.tables import AuditKind, AuditOutcome
 from app.errors import VitrineError
 from app.mcp.errors import McpError, ServerRejected
 from app.mcp_apps import csp, documents, messages, permissions, prelude, proxy, tickets
+from app.mcp_apps.audit import Asked, asked_for, outcome_of
 from app.mcp_apps.fragment import Document, FragmentRefusedError
 from app.mcp_apps.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from app.mcp_apps.resolve import PanelCall, PanelRefusedError, panel_call
@@ -20,9 +22,10 @@ from app.settings import Settings
 from app.text import one_line
 from app.transcripts.recorded_call import recorded_call
 from app.web import panel_view
+from app.web.audit import trail
 from app.web.auth.gate import Login
 from app.web.live.long_calls import Progress
-from app.web.rpc_response import rpc_answer, rpc_error, rpc_result
+from app.web.rpc_response import Answer, rpc_answer, rpc_error, rpc_result
 from app.web.state import database_of, fragments_of, hub_of, long_calls_of, streams_of
 from app.web.templating import render
 from app.web.urls import link
@@ -95,7 +98,7 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
         body = await _json_object(request)
 
         async def run(on_progress: Progress | None) -> dict[str, Any]:
-            return await _forward(request, session_id, tool_call_id, at, body, on_progress)
+            return await _forward(request, login, session_id, tool_call_id, at, body, on_progress)
 
         try:
             answer = await long_calls_of(request).answer(
@@ -105,7 +108,8 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
                 stream=streams_of(request).find(body.get("stream"), login.id),
                 gone=lambda: _disconnected(request),
             )
-        except RpcError as error:
+        except RpcError as error:  # it was not begun
+            trail.ended(request, outcome_of(error))
             return rpc_error(error)
         return Response(status_code=202) if answer is None else rpc_answer(answer)
 
@@ -131,9 +135,12 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
             try:
                 kind = tables.MessageKind(str(body.get("kind")))
             except ValueError:
+                trail.ended(request, AuditOutcome.REFUSED)
                 raise RpcError(INVALID_PARAMS, "kind must be message or context") from None
-            found = await _resolve_rpc(request, session_id, tool_call_id, at)
-            await run_in_threadpool(_record, request, found, kind, body.get("params"))
+            asked = Asked(AuditKind(kind), hashed=body.get("params"))
+            async with trail.view_request(request, login, session_id, tool_call_id, asked) as entry:
+                found = entry.panel = await _resolve_rpc(request, session_id, tool_call_id, at)
+                await run_in_threadpool(_record, request, found, kind, body.get("params"))
         except RpcError as error:
             return rpc_error(error)
         return rpc_result({})
@@ -143,6 +150,7 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
 
 async def _forward(
     request: Request,
+    login: tables.LoginSession,
     session_id: str,
     tool_call_id: str,
     at: str | None,
@@ -150,10 +158,13 @@ async def _forward(
     on_progress: Progress | None,
 ) -> dict[str, Any]:
     try:
-        found = await _resolve_rpc(request, session_id, tool_call_id, at)
-        result = await proxy.forward(
-            hub_of(request), found, body.get("method"), body.get("params"), on_progress
-        )
+        asked = asked_for(body.get("method"), body.get("params"))
+        async with trail.view_request(request, login, session_id, tool_call_id, asked) as entry:
+            found = entry.panel = await _resolve_rpc(request, session_id, tool_call_id, at)
+            result = await proxy.forward(
+                hub_of(request), found, body.get("method"), body.get("params"), on_progress
+            )
+            answer = entry.answer = Answer({"result": result})
     except RpcError as error:
         _log.info(
             "view request refused: session=%s method=%s code=%d %s",
@@ -163,7 +174,7 @@ async def _forward(
             one_line(error.message),
         )
         return {"error": error.as_object()}
-    return {"result": result}
+    return answer
 
 
 async def _disconnected(request: Request) -> None:
@@ -332,6 +343,7 @@ async def _panel(
         cancel_url=url("cancel"),
         result_url=url("panel_result"),
         message_url=url("message"),
+        seen_url=url("seen"),
         data=panel_view.broker_data(found, policy, granted),
     )
     return render(request, "partials/panel.html", {"panel": view})

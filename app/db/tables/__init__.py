@@ -1,5 +1,6 @@
 """Every table, in modules by subject; used as `tables.NAME`."""
 
+from app.db.tables.audit import AuditEvent, AuditKind, AuditOutcome
 from app.db.tables.base import UtcDateTime, new_id, now
 from app.db.tables.people import LoginSession, Setting, SignInLink, User
 from app.db.tables.servers import Server, ServerName
@@ -26,6 +27,9 @@ from app.db.tables.views import (
 )
 
 __all__ = [
+    "AuditEvent",
+    "AuditKind",
+    "AuditOutcome",
     "Branch",
     "CallState",
     "Chunk",

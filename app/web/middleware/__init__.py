@@ -4,6 +4,8 @@ from starlette.middleware import Middleware
 
 from app.settings import Settings
 from app.web.auth.gate import SignInGate
+from app.web.middleware.audit_trail import AuditTrail
+from app.web.middleware.body_deadline import BodyDeadline
 from app.web.middleware.body_limit import BodyLimit
 from app.web.middleware.failsafe import Failsafe
 from app.web.middleware.headers import SecurityHeaders
@@ -14,13 +16,16 @@ from app.web.middleware.request_log import RequestLog
 def stack(settings: Settings) -> list[Middleware]:
     """Outermost first: whatever a later one raises is rendered, headed and logged by the earlier.
 
-    The gate comes last, so that a refused request costs no database read.
+    The gate comes late, so that a refused request costs no database read; after it, it is known
+    who is told of in the audit trail.
     """
     return [
         Middleware(RequestLog),
         Middleware(SecurityHeaders),
         Middleware(Failsafe),
+        Middleware(BodyDeadline),
         Middleware(BodyLimit, max_bytes=settings.request_max_bytes),
         Middleware(OriginCheck),
         Middleware(SignInGate),
+        Middleware(AuditTrail),
     ]

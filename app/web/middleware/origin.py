@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.errors import VitrineError
 from app.web.host import Host, host_of, parse_host
 
-_SAFE_METHODS: Final = {"GET", "HEAD", "OPTIONS", "TRACE"}
+SAFE_METHODS: Final = {"GET", "HEAD", "OPTIONS", "TRACE"}
 _ORIGIN: Final = re.compile(r"(https?)://([^/?#@\s]+)")
 _DEFAULT_PORT: Final = {"http": 80, "https": 443}
 _REFUSED: Final = (
@@ -59,7 +59,7 @@ class OriginCheck:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if (
             scope["type"] == "http"
-            and scope["method"] not in _SAFE_METHODS
+            and scope["method"] not in SAFE_METHODS
             and not is_own(Headers(scope=scope), host_of(scope), scope["scheme"])
         ):
             raise VitrineError(403, _REFUSED)

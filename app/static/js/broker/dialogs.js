@@ -83,6 +83,12 @@ export class Asker {
   }
 }
 
+/** What became of a question that holds `line`: nobody saw it where it stands in no dialog. */
+export function answered(confirmed, line) {
+  if (confirmed) return "confirmed";
+  return line.parentNode === null ? "refused" : "declined";
+}
+
 /** Keeps a button dead for a moment after it appears and after the person comes back to the page. */
 function arm(target, signal) {
   let timer;
