@@ -34,14 +34,14 @@ PERSON: Final = "person"  # the principal of what a person did without a view
 
 _KEY: Final = "audit.hash_key"
 _TABLE: Final = SQLModel.metadata.tables["audit_events"]
-_KINDS: Final[Mapping[object, AuditKind]] = {
+_KINDS: Final[Mapping[str, AuditKind]] = {
     "tools/call": AuditKind.TOOL_CALL,
     "resources/read": AuditKind.RESOURCE_READ,
     "tools/list": AuditKind.LISTING,
     "resources/list": AuditKind.LISTING,
     "resources/templates/list": AuditKind.LISTING,
 }
-_REASONS: Final[Mapping[object, AuditOutcome]] = {
+_REASONS: Final[Mapping[str, AuditOutcome]] = {
     "denied": AuditOutcome.DENIED,
     "busy": AuditOutcome.LIMITED,
     "limit": AuditOutcome.LIMITED,
@@ -88,7 +88,8 @@ class Event:
 
 
 def _line(text: str, limit: int) -> str:
-    return one_line(storable(text), limit)[: limit + 8]
+    # Cut twice: what is spelt out is longer than it was.
+    return one_line(storable(text), limit)[:limit]
 
 
 def hash_key(database: Database) -> bytes:
@@ -165,9 +166,9 @@ def outcome_of(error: RpcError) -> AuditOutcome:
     if isinstance(cause, ServerRejected):
         return AuditOutcome.ERROR
     if isinstance(error.data, Mapping) and error.code == REFUSED:
-        known = _REASONS.get(error.data.get("reason"))
-        if known is not None:
-            return known
+        reason = error.data.get("reason")
+        if isinstance(reason, str) and reason in _REASONS:
+            return _REASONS[reason]
         if "retryAfterMs" in error.data:
             return AuditOutcome.LIMITED
     if error.code == INTERNAL_ERROR or isinstance(cause, McpError):

@@ -14,7 +14,7 @@ from app.db.engine import Database
 from app.text import storable
 
 _ROW: Final = tables.AuditEvent
-_CURSOR: Final = re.compile(r"(\d{1,17})-(\d{1,18})")
+_CURSOR: Final = re.compile(r"([0-9]{1,17})-([0-9]{1,18})")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _AT_A_TIME: Final = 500
 
