@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -321,7 +321,6 @@ def test_where_the_trail_cannot_be_written_the_answer_comes_and_the_log_says_so_
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     call(site)  # the index is read
-    broken: Callable[..., None]
 
     def broken(_conn: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
         if "audit_events" in statement:
