@@ -42,7 +42,7 @@ class _Seen(BaseModel):
         if self.kind == "link":
             return Asked(AuditKind.LINK, about=masked_uri(self.url), hashed=self.url)
         count = len(self.sizes)
-        about = f"{count} {'file' if count == 1 else 'files'}, {sum(self.sizes)} bytes"
+        about = f"{count} {'file' if count == 1 else 'files'}, {sum(self.sizes):,} bytes"
         return Asked(AuditKind.DOWNLOAD, about=about if self.sizes else "")
 
 

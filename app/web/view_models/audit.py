@@ -36,6 +36,16 @@ OUTCOME_LABELS: Final[Mapping[str, str]] = {
     AuditOutcome.TIMEOUT: "timed out",
     AuditOutcome.CANCELLED: "given up",
 }
+# These say what was done by the name of its route.
+_BY_ROUTE: Final = {
+    AuditKind.VIEW_REQUEST,
+    AuditKind.GRANT,
+    AuditKind.SETTING,
+    AuditKind.SIGN_IN,
+    AuditKind.SIGN_OUT,
+    AuditKind.SESSION_DELETE,
+    AuditKind.OTHER,
+}
 _UNITS: Final = ("bytes", "KB", "MB", "GB", "TB")
 
 
@@ -79,25 +89,31 @@ class AuditItem:
             kind=KIND_LABELS.get(row.kind, row.kind),
             outcome=OUTCOME_LABELS.get(row.outcome, row.outcome),
             good=row.outcome == AuditOutcome.OK,
-            what=one_line(row.tool or row.about, 300),
+            what=one_line(row.tool or _said(row), 300),
             count=row.count,
             at=row.at,
             last_at=row.last_at,
             person=one_line(row.person, 64) or "nobody signed in",
             principal="" if row.principal == PERSON else one_line(row.principal, 300),
             session_id=row.session_id if title is not None else "",
-            session=one_line(" ".join((title or "").split()), 80) or "Untitled session",
+            session=one_line(" ".join((title or "").split()), 60) or "Untitled session",
             address=row.address,
             facts=list(_facts(row, gone=bool(row.session_id) and title is None)),
         )
 
 
+def _said(row: tables.AuditEvent) -> str:
+    """A route's name in words; every other text as it is."""
+    route, *rest = row.about.split(" ")
+    return " ".join([route.replace("_", " "), *rest]) if row.kind in _BY_ROUTE else row.about
+
+
 def _facts(row: tables.AuditEvent, *, gone: bool) -> Iterable[str]:
     if gone:
-        yield f"session {one_line(row.session_id, 64)}, not there"
-    if row.count == 1:
+        yield f"session {one_line(row.session_id, 64)}, which is gone"
+    if row.count == 1 and row.latency_ms:
         yield _duration(row.latency_ms)
-    else:
+    elif row.latency_ms:
         mean = round(row.latency_ms / row.count)
         yield f"{_duration(mean)} on average, {_duration(row.latency_max_ms)} at most"
     if row.request_bytes:
@@ -107,7 +123,7 @@ def _facts(row: tables.AuditEvent, *, gone: bool) -> Iterable[str]:
     if row.arguments_hash == VARIED:
         yield "arguments varied"
     elif row.arguments_hash:
-        yield f"arguments’ hash {row.arguments_hash[:12]}…"
+        yield f"hash {row.arguments_hash[:12]}…"
 
 
 @dataclass(frozen=True, slots=True)

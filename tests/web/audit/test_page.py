@@ -84,7 +84,7 @@ def test_a_session_that_is_gone_is_not_linked_and_one_that_is_there_is(
     text = client.get("/audit").text
     assert f'href="/sessions/{there.id}?at=0-3#0-3"' in text
     assert "Plan it" in text
-    assert "session gone, not there" in text
+    assert "session gone, which is gone" in text
     assert 'href="/sessions/gone' not in text
 
 

@@ -46,7 +46,7 @@ async def read(parts: Iterable[Message | float], seconds: float) -> bytes:
 
 
 async def test_a_body_that_comes_in_time_is_read() -> None:
-    parts = [part(b"a", more=True), 0.01, part(b"b", more=False)]
+    parts: list[Message | float] = [part(b"a", more=True), 0.01, part(b"b", more=False)]
     assert await read(parts, seconds=20) == b"ab"
 
 
@@ -57,11 +57,9 @@ async def test_a_body_that_stands_still_is_refused() -> None:
 
 
 async def test_a_body_that_drips_is_refused_though_something_always_comes() -> None:
-    drops: list[Message | float] = [
-        one for _ in range(1000) for one in (part(b"x", more=True), 0.01)
-    ]
+    drops: list[Message | float] = [part(b"x", more=True), 0.01]
     with pytest.raises(HTTPException):
-        await read(drops, seconds=0.05)
+        await read(drops * 1000, seconds=0.05)
 
 
 async def test_a_large_body_earns_time() -> None:
