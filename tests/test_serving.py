@@ -6,12 +6,17 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
 
 from app import serving
+from app.db.engine import Database
+from app.main import create_app
+from app.settings import Settings
+from app.web.middleware import body_deadline
 from app.web.middleware.body_deadline import BodyDeadline
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\n"
@@ -32,8 +37,18 @@ async def reads(scope: Any, receive: Any, send: Any) -> None:
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     monkeypatch.setattr(serving, "HEAD_SECONDS", 0.5)
     config = uvicorn.Config(
-        BodyDeadline(reads), port=0, http=serving.PunctualProtocol, log_config=None, lifespan="off"
+        BodyDeadline(reads, seconds=20),
+        http=serving.PunctualProtocol,
+        log_config=None,
+        lifespan="off",
     )
+    with served(config) as number:
+        yield number
+
+
+@contextlib.contextmanager
+def served(config: uvicorn.Config) -> Iterator[int]:
+    """The port of 127.0.0.1 at which it is served."""
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -119,6 +134,31 @@ def test_a_connection_is_used_again(port: int) -> None:
                 assert part
                 said += part
             assert said.startswith(b"HTTP/1.1 200")
+
+
+def test_the_applications_own_forms_are_not_waited_for(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(body_deadline, "SECONDS", 0.3)
+    url = database.engine.url.render_as_string(hide_password=False)
+    app = create_app(Settings(data_dir=tmp_path, database_url=url))
+    with (
+        served(uvicorn.Config(app, http=serving.PunctualProtocol, log_config=None)) as port,
+        connected(port) as client,
+    ):
+        origin = f"127.0.0.1:{port}"
+        head = (
+            f"POST /sign-in HTTP/1.1\r\nHost: {origin}\r\nOrigin: http://{origin}\r\n"
+            "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n"
+        )
+        client.sendall(head.encode() + b"pass")
+        said = b""
+        while b"</html>" not in said:
+            part = client.recv(65536)
+            assert part
+            said += part
+    assert said.startswith(b"HTTP/1.1 408")
+    assert b"The request took too long to arrive." in said
 
 
 def test_the_process_allows_itself_many_open_files(monkeypatch: pytest.MonkeyPatch) -> None:

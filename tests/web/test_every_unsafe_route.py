@@ -120,6 +120,20 @@ def test_what_a_view_can_make_run_is_limited(app: FastAPI) -> None:
     assert free == set(CHEAP)
 
 
+def test_a_route_that_is_yet_to_come_leaves_an_event_without_the_secret_in_its_path(
+    app: FastAPI, client: TestClient, database: Database
+) -> None:
+    async def later(token: str) -> None:
+        """What somebody adds one day."""
+
+    app.add_api_route("/things/{token}/{thing_id}", later, methods=["DELETE"], name="drop_thing")
+    forget(database)
+    assert client.delete(f"/things/{SECRET}/12", headers=ORIGIN).status_code == 200
+    (row,) = rows(database)
+    assert (row.kind, row.outcome, row.about) == ("other", "ok", "drop_thing thing_id=12")
+    assert SECRET not in str(row.model_dump())
+
+
 def test_signing_out_leaves_an_event(client: TestClient, database: Database) -> None:
     forget(database)
     client.post("/sign-out", headers=ORIGIN)

@@ -4,6 +4,7 @@ from starlette.middleware import Middleware
 
 from app.settings import Settings
 from app.web.auth.gate import SignInGate
+from app.web.middleware import body_deadline
 from app.web.middleware.audit_trail import AuditTrail
 from app.web.middleware.body_deadline import BodyDeadline
 from app.web.middleware.body_limit import BodyLimit
@@ -23,7 +24,7 @@ def stack(settings: Settings) -> list[Middleware]:
         Middleware(RequestLog),
         Middleware(SecurityHeaders),
         Middleware(Failsafe),
-        Middleware(BodyDeadline),
+        Middleware(BodyDeadline, seconds=body_deadline.SECONDS),
         Middleware(BodyLimit, max_bytes=settings.request_max_bytes),
         Middleware(OriginCheck),
         Middleware(SignInGate),

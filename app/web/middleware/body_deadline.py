@@ -15,7 +15,7 @@ class BodyDeadline:
     ``BYTES_PER_SECOND``: a large one over a slow line is not cut off, one that stands still is.
     """
 
-    def __init__(self, app: ASGIApp, seconds: float = SECONDS) -> None:
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
         self.app = app
         self.seconds = seconds
 
