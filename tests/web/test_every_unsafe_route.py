@@ -11,12 +11,15 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from sqlalchemy import delete
 from sqlmodel import select
+from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from app.db import tables
 from app.db.engine import Database
+from app.errors import VitrineError
 from app.settings import Settings
+from app.web.auth import SignInGate, issue_sign_in_link
 from tests.web.conftest import ORIGIN
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -132,6 +135,41 @@ def test_a_route_that_is_yet_to_come_leaves_an_event_without_the_secret_in_its_p
     (row,) = rows(database)
     assert (row.kind, row.outcome, row.about) == ("other", "ok", "drop_thing thing_id=12")
     assert SECRET not in str(row.model_dump())
+
+
+def test_what_the_gate_refuses_to_somebody_signed_in_leaves_an_event_and_to_others_none(
+    app: FastAPI, visitor: TestClient, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it does to a viewer what is an operator's."""
+
+    class Strict(SignInGate):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            async def check(scope: Any, receive: Any, send: Any) -> None:
+                if scope["method"] == "POST":
+                    raise VitrineError(403, "Only an operator may do this.")
+                await self.inner(scope, receive, send)
+
+            self.inner, self.app = self.app, check
+            try:
+                await super().__call__(scope, receive, send)
+            finally:
+                self.app = self.inner
+
+    app.user_middleware[-1] = Middleware(Strict)
+    app.middleware_stack = app.build_middleware_stack()
+    visitor.post("/settings/servers", data={"name": SECRET}, headers=ORIGIN)
+    assert rows(database) == []
+    visitor.get(f"/sign-in/{issue_sign_in_link(database)}")
+    forget(database)
+    for path in ("/settings/servers/7/names", f"/sessions/{'0' * 32}/delete", "/nowhere"):
+        assert visitor.post(path, data={"name": SECRET}, headers=ORIGIN).status_code == 403
+    told = [
+        (row.kind, row.outcome, row.about, row.session_id, row.person) for row in rows(database)
+    ]
+    assert told == [
+        ("setting", "denied", "add_server_name server_id=7", "", "operator"),
+        ("session_delete", "denied", "delete_session", "0" * 32, "operator"),
+    ]
 
 
 def test_signing_out_leaves_an_event(client: TestClient, database: Database) -> None:

@@ -17,8 +17,8 @@ from app.web.middleware.request_log import RequestLog
 def stack(settings: Settings) -> list[Middleware]:
     """Outermost first: whatever a later one raises is rendered, headed and logged by the earlier.
 
-    The gate comes late, so that a refused request costs no database read; after it, it is known
-    who is told of in the audit trail.
+    The gate comes last, so that a refused request costs no database read. What it refuses to
+    somebody who is signed in is told of in the audit trail.
     """
     return [
         Middleware(RequestLog),
@@ -27,6 +27,6 @@ def stack(settings: Settings) -> list[Middleware]:
         Middleware(BodyDeadline, seconds=body_deadline.SECONDS),
         Middleware(BodyLimit, max_bytes=settings.request_max_bytes),
         Middleware(OriginCheck),
-        Middleware(SignInGate),
         Middleware(AuditTrail),
+        Middleware(SignInGate),
     ]

@@ -2,20 +2,26 @@
 
 import asyncio
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
 
+from fastapi.routing import iter_route_contexts
 from starlette.requests import Request
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.db import tables
 from app.db.tables import AuditKind, AuditOutcome
+from app.errors import VitrineError
 from app.mcp_apps.audit import Event
 from app.web.audit.trail import VIEW
 from app.web.auth import throttle
 from app.web.middleware.origin import SAFE_METHODS
 from app.web.middleware.request_log import route_template
 from app.web.state import audit_log_of
+from app.web.urls import route_path
 
 # Signs somebody in though it is a GET, which is all that a link can be.
 _BY_LINK: Final = "sign_in_with_link"
@@ -57,8 +63,10 @@ def outcome_of(status: int) -> AuditOutcome:
 
 
 class AuditTrail:
-    """Innermost: who asks is known. Values of a form are not looked at. What a route told of
-    itself (``app.web.audit.trail``) is not told again.
+    """Around the gate, which finds out who asks and may refuse what their role does not allow.
+    Of those who are not signed in only attempts to be are told: anybody can ask for anything.
+    Values of a form are not looked at. What a route told of itself (``app.web.audit.trail``) is
+    not told again.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -88,14 +96,19 @@ class AuditTrail:
         except asyncio.CancelledError:
             outcome = AuditOutcome.CANCELLED
             raise
+        except VitrineError as error:
+            status = error.status
+            raise
         except Exception:
             outcome = AuditOutcome.ERROR
             raise
         finally:
-            if _is_told_of(scope):
+            told = _told_of(scope)
+            if told is not None:
                 state: dict[str, Any] = scope["state"]
                 event = _event(
                     scope,
+                    told,
                     outcome or state.get("audit_outcome") or outcome_of(status),
                     latency_ms=round((perf_counter() - began) * 1000),
                     request_bytes=size,
@@ -108,18 +121,47 @@ class AuditTrail:
                     await log.record(event)
 
 
-def _is_told_of(scope: Scope) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Route:
+    name: str
+    template: str
+    params: Mapping[str, Any]
+
+
+def _told_of(scope: Scope) -> _Route | None:
+    """The route of a request that is to be told of, else None."""
+    state = scope.get("state", {})
+    if state.get("audited"):
+        return None
+    route = _route(scope)
+    if route is None or (scope["method"] in SAFE_METHODS and route.name != _BY_LINK):
+        return None
+    signs_in = kind_of(route.name, route.template) == AuditKind.SIGN_IN
+    return route if signs_in or state.get("login") is not None else None
+
+
+def _route(scope: Scope) -> _Route | None:
     name = getattr(scope.get("route"), "name", None)
-    if name is None or scope["state"].get("audited"):
-        return False
-    return scope["method"] not in SAFE_METHODS or name == _BY_LINK
+    if name is not None:
+        return _Route(name, route_template(scope), scope.get("path_params", {}))
+    if scope["method"] in SAFE_METHODS or scope.get("state", {}).get("login") is None:
+        return None
+    # The gate refused it: no router has looked at it yet.
+    for context in iter_route_contexts(scope["app"].routes):
+        template, known = context.path, getattr(context.original_route, "name", None)
+        if template is None or known is None or scope["method"] not in (context.methods or ()):
+            continue
+        match = compile_path(template)[0].match(route_path(scope))
+        if match is not None:
+            return _Route(known, template, match.groupdict())
+    return None
 
 
-def _event(scope: Scope, outcome: AuditOutcome, **facts: Any) -> Event:
-    name, template, state = scope["route"].name, route_template(scope), scope["state"]
+def _event(scope: Scope, route: _Route, outcome: AuditOutcome, **facts: Any) -> Event:
+    name, template, state = route.name, route.template, scope["state"]
     kind = kind_of(name, template)
     login = state.get("signed_in") or state.get("login")
-    params = {key: str(value) for key, value in scope.get("path_params", {}).items()}
+    params = {key: str(value) for key, value in route.params.items()}
     ids = [
         f"{key}={value}"
         for key, value in params.items()
