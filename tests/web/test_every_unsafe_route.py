@@ -19,6 +19,7 @@ from app.db import tables
 from app.db.engine import Database
 from app.errors import VitrineError
 from app.settings import Settings
+from app.web.audit import log
 from app.web.auth import SignInGate, issue_sign_in_link
 from tests.web.conftest import ORIGIN
 
@@ -27,6 +28,12 @@ SECRET = "s3cr3t-w0rd"
 VALUES = {"server_id": "7", "session_id": "0" * 32, "tool_call_id": "toolu_1"}
 # What answers a view, or its page without a person's press, and has no limit: why it needs none.
 CHEAP = {"cancel": "looks into a dictionary; a call can be taken back as often as it is made"}
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer waits for its row: these tests look for it at once, on however busy a machine."""
+    monkeypatch.setattr(log, "WAITED_FOR", 60)
 
 
 def unsafe(app: Any) -> Iterator[tuple[str, str, Any]]:

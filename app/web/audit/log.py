@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from anyio import CapacityLimiter, to_thread
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.db.engine import Database
 from app.mcp_apps import audit
@@ -71,8 +70,8 @@ class AuditLog:
             batch, self._waiting = self._waiting[:_AT_A_TIME], self._waiting[_AT_A_TIME:]
             try:
                 await to_thread.run_sync(self._write, [event for event, _ in batch], limiter=one)
-            except SQLAlchemyError:
-                self._failed(len(batch), "the database says no", exc_info=True)
+            except Exception:  # noqa: BLE001 - logged; what they tell of must go on
+                self._failed(len(batch), "they cannot be written", exc_info=True)
             else:
                 self._works()
             finally:
