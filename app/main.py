@@ -14,7 +14,7 @@ from app.mcp.hub import Hub
 from app.mcp.target import Target
 from app.mcp.tool_index import ToolIndex
 from app.mcp.wallet import Wallet
-from app.mcp_apps import policy
+from app.mcp_apps import audit, policy
 from app.mcp_apps.fragment import Fragments
 from app.settings import Settings
 from app.vault import Vault
@@ -38,6 +38,9 @@ from app.web import (
 )
 from app.web import credentials as credential_routes
 from app.web.api import sessions as api_sessions
+from app.web.audit import pages as audit_pages
+from app.web.audit import seen
+from app.web.audit.log import AuditLog
 from app.web.auth import routes as auth_routes
 from app.web.live import background
 from app.web.live import routes as live_routes
@@ -61,6 +64,7 @@ _ROUTERS = (
     people.router,
     api_tokens.router,
     api_sessions.router,
+    audit_pages.router,
     live_routes.router,
 )
 
@@ -74,8 +78,8 @@ def create_app(settings: Settings) -> FastAPI:
     """The application. Its database is opened, and brought to the newest schema, when it starts.
 
     ``app.state`` holds ``settings``, ``limiter``, ``streams`` and ``long_calls`` at once;
-    ``database``, ``hub``, ``fragments`` and ``news`` while it runs. Serve it with ``uvicorn
-    --root-path`` behind a proxy that strips a base path.
+    ``database``, ``audit_log``, ``hub``, ``fragments`` and ``news`` while it runs. Serve it with
+    ``uvicorn --root-path`` behind a proxy that strips a base path.
     """
 
     @asynccontextmanager
@@ -84,6 +88,9 @@ def create_app(settings: Settings) -> FastAPI:
         try:
             await run_in_threadpool(upgrade, database.engine)
             wallet = await run_in_threadpool(_wallet, settings, database)
+
+            audit_log = AuditLog(database, await run_in_threadpool(audit.hash_key, database))
+            app.state.audit_log = audit_log
 
             async def permit(target: Target) -> bool:
                 return await run_in_threadpool(policy.permits, database, target.url)
@@ -116,12 +123,14 @@ def create_app(settings: Settings) -> FastAPI:
                 async with (
                     background.watching(app, settings, database),
                     background.filling(database),
+                    background.forgetting(database, settings.audit_days),
                 ):
                     yield
                 app.state.streams.close()
                 await app.state.long_calls.aclose()
                 await listed.aclose()
                 await fragments.aclose()
+                await audit_log.aclose()
         finally:
             database.dispose()
 
@@ -146,6 +155,7 @@ def create_app(settings: Settings) -> FastAPI:
         auth_routes.make_router(app.state.limiter),
         account.make_router(app.state.limiter),
         mcp_apps.make_router(settings, app.state.limiter),
+        seen.make_router(settings, app.state.limiter),
     )
     for router in (*_ROUTERS, *limited):
         app.include_router(router)

@@ -156,6 +156,12 @@ class Settings(BaseSettings):
     login_days: int = Field(
         default=30, ge=1, le=365, description="Days after which a sign-in ends."
     )
+    audit_days: int = Field(
+        default=90,
+        ge=0,
+        le=36_500,
+        description="Days that the audit trail is kept. 0: for ever.",
+    )
     demo_port: int = Field(
         default=8421, ge=1, le=65535, description="Port of the demo's MCP server."
     )

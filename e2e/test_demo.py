@@ -119,6 +119,22 @@ def test_opening_a_link_asks_first_and_shows_the_whole_address(
     expect(capacity.locator("#status")).to_contain_text("not opened")
 
 
+def test_the_audit_page_tells_of_the_link_that_was_not_opened(
+    session_page: Page, capacity: FrameLocator, demo: Running
+) -> None:
+    capacity.locator("#docs").click()
+    session_page.get_by_role("dialog").get_by_role("button", name="Cancel").press("Escape")
+    expect(capacity.locator("#status")).to_contain_text("not opened")
+    page = session_page.context.new_page()
+    page.goto(f"{demo.url}/audit?kind=link")
+    event = page.locator(".audit-event").first
+    expect(event).to_contain_text("https://en.wikipedia.org/…")
+    expect(event).to_contain_text("denied")
+    expect(event).to_contain_text("view:demo/show_capacity")
+    expect(page.locator("main")).not_to_contain_text("Capacity_planning")
+    page.close()
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_nothing_goes_wrong_in_the_page(demo: Running, browser: Browser, agent: str) -> None:
     """No script error and no policy violation of the host page itself, start to end."""

@@ -18,12 +18,13 @@ from app.web.templating import render
 from app.web.urls import link, route_path
 
 UNEXPECTED: Final = "Something went wrong in Vitrine itself. The log says what."
-_JSON_ENDINGS: Final = ("/rpc", "/message", "/cancel", "/result")
+_JSON_ENDINGS: Final = ("/rpc", "/message", "/cancel", "/result", "/seen")
 # What a program is told beside the sentence.
 _API_HEADERS: Final = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}
 _SENTENCES: Final = {
     404: "There is nothing at this address.",
     405: "This address cannot be used that way.",
+    408: "The request took too long to arrive.",
     413: "The request is larger than this server takes.",
     422: "Something in this request is missing or is not of the right form.",
 }

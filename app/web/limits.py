@@ -12,9 +12,11 @@ from slowapi.errors import RateLimitExceeded
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.db.tables import AuditOutcome
 from app.mcp_apps.jsonrpc import REFUSED, RpcError
 from app.text import one_line
 from app.web import errors
+from app.web.audit import trail
 from app.web.rpc_response import rpc_error
 
 
@@ -38,6 +40,7 @@ def limit_reached(request: Request, error: Exception) -> Response:
     """
     if not isinstance(error, RateLimitExceeded):
         raise error
+    trail.ended(request, AuditOutcome.LIMITED)
     limiter: Limiter = request.app.state.limiter
     limit, arguments = request.state.view_rate_limit
     stats = limiter.limiter.get_window_stats(limit, *arguments)

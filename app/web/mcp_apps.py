@@ -11,36 +11,33 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from app.db import tables
+from app.db.tables import AuditKind, AuditOutcome
 from app.errors import VitrineError
-from app.mcp.errors import McpError, ServerRejected
+from app.mcp.errors import McpError
 from app.mcp.tool_index import Tool
 from app.mcp_apps import (
     admission,
-    csp,
-    documents,
-    domains,
     messages,
-    permissions,
     prelude,
     proxy,
     tickets,
     viewers,
 )
 from app.mcp_apps.admission import Caller
-from app.mcp_apps.fragment import Document, FragmentRefusedError
+from app.mcp_apps.audit import Asked, asked_for, outcome_of
+from app.mcp_apps.fragment import FragmentRefusedError
 from app.mcp_apps.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from app.mcp_apps.resolve import PanelCall, PanelRefusedError, panel_call
 from app.settings import Settings
 from app.text import one_line
 from app.transcripts.recorded_call import recorded_call
-from app.web import panel_view
+from app.web import panel_page
+from app.web.audit import trail
 from app.web.auth.gate import Login, require_person
 from app.web.auth.users import Person
 from app.web.live.long_calls import Progress
-from app.web.rpc_response import rpc_answer, rpc_error, rpc_result
+from app.web.rpc_response import Answer, rpc_answer, rpc_error, rpc_result
 from app.web.state import database_of, fragments_of, hub_of, long_calls_of, streams_of
-from app.web.templating import render
-from app.web.urls import link
 
 _log = logging.getLogger(__name__)
 
@@ -71,10 +68,10 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
             if retry:
                 for uri in found.document_addresses:
                     fragments_of(request).retry(found.target, uri)
-            document, note = await _document(request, found)
+            document, note = await panel_page.document_of(request, found)
         except (McpError, FragmentRefusedError, PanelRefusedError) as refusal:
-            return _notice(request, session_id, tool_call_id, at, refusal)
-        return await _panel(request, found, document, login, note)
+            return panel_page.notice(request, session_id, tool_call_id, at, refusal)
+        return await panel_page.panel(request, found, document, login, note)
 
     @router.get("/sessions/{session_id}/mcp_apps/{tool_call_id}/result", name="panel_result")
     def result(
@@ -114,7 +111,7 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
 
         async def run(on_progress: Progress | None) -> dict[str, Any]:
             return await _forward(
-                request, person, session_id, tool_call_id, at, body, caller, on_progress
+                request, login, person, session_id, tool_call_id, at, body, caller, on_progress
             )
 
         try:
@@ -125,7 +122,8 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
                 stream=streams_of(request).find(body.get("stream"), login.id),
                 gone=lambda: _disconnected(request),
             )
-        except RpcError as error:
+        except RpcError as error:  # it was not begun
+            trail.ended(request, outcome_of(error))
             return rpc_error(error)
         return Response(status_code=202) if answer is None else rpc_answer(answer)
 
@@ -151,11 +149,14 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
             try:
                 kind = tables.MessageKind(str(body.get("kind")))
             except ValueError:
+                trail.ended(request, AuditOutcome.REFUSED)
                 raise RpcError(INVALID_PARAMS, "kind must be message or context") from None
-            if not require_person(request).is_operator:
-                viewers.check_message()
-            found = await _resolve_rpc(request, session_id, tool_call_id, at)
-            await run_in_threadpool(_record, request, found, kind, body.get("params"))
+            asked = Asked(AuditKind(kind), hashed=body.get("params"))
+            async with trail.view_request(request, login, session_id, tool_call_id, asked) as entry:
+                if not require_person(request).is_operator:
+                    viewers.check_message()
+                found = entry.panel = await _resolve_rpc(request, session_id, tool_call_id, at)
+                await run_in_threadpool(_record, request, found, kind, body.get("params"))
         except RpcError as error:
             return rpc_error(error)
         return rpc_result({})
@@ -165,6 +166,7 @@ def make_router(settings: Settings, limiter: Limiter) -> APIRouter:
 
 async def _forward(
     request: Request,
+    login: tables.LoginSession,
     person: Person,
     session_id: str,
     tool_call_id: str,
@@ -174,17 +176,25 @@ async def _forward(
     on_progress: Progress | None,
 ) -> dict[str, Any]:
     try:
-        found = await _resolve_rpc(request, session_id, tool_call_id, at)
-        if not person.is_operator:
-            viewers.check_request(found, body.get("method"))
+        asked = asked_for(body.get("method"), body.get("params"))
+        async with trail.view_request(request, login, session_id, tool_call_id, asked) as entry:
+            found = entry.panel = await _resolve_rpc(request, session_id, tool_call_id, at)
+            if not person.is_operator:
+                viewers.check_request(found, body.get("method"))
 
-        async def admit(tool: Tool, arguments: Mapping[str, Any]) -> None:
-            database = database_of(request)
-            await run_in_threadpool(admission.admit, database, found, caller, tool, arguments)
+            async def admit(tool: Tool, arguments: Mapping[str, Any]) -> None:
+                database = database_of(request)
+                await run_in_threadpool(admission.admit, database, found, caller, tool, arguments)
 
-        result = await proxy.forward(
-            hub_of(request), found, body.get("method"), body.get("params"), on_progress, admit=admit
-        )
+            result = await proxy.forward(
+                hub_of(request),
+                found,
+                body.get("method"),
+                body.get("params"),
+                on_progress,
+                admit=admit,
+            )
+            answer = entry.answer = Answer({"result": result})
     except RpcError as error:
         _log.info(
             # Not its words: a server may send back in them what it was sent, a token for one.
@@ -194,7 +204,7 @@ async def _forward(
             error.code,
         )
         return error.as_answer()
-    return {"result": result}
+    return answer
 
 
 async def _disconnected(request: Request) -> None:
@@ -228,40 +238,6 @@ async def _resolve(
     )
 
 
-async def _document(request: Request, found: PanelCall) -> tuple[Document, str]:
-    """The document, and a sentence when it is not the one that was asked for first: a copy,
-    because the server cannot be asked, or what the tool names now.
-    """
-    try:
-        if found.may_ask_for_document:
-            return await _live_document(request, found)
-        failure = found.trouble
-    except McpError as error:
-        failure = error
-    for uri in found.document_addresses:
-        copy = await fragments_of(request).copy(found.target, uri)
-        if copy is not None and failure is not None:
-            return copy.document, panel_view.trouble_line(failure, copy.read_at)
-    raise failure or AssertionError("a server that may not be asked has its reason")
-
-
-async def _live_document(request: Request, found: PanelCall) -> tuple[Document, str]:
-    """From the server. Where it says no to one address, the next one is tried; what it said of
-    the first one counts.
-    """
-    refusal: FragmentRefusedError | ServerRejected | None = None
-    for uri in found.document_addresses:
-        try:
-            document = await fragments_of(request).get(found.target, uri)
-        except (FragmentRefusedError, ServerRejected) as error:
-            refusal = refusal or error
-            continue
-        if refusal is not None:
-            return document, panel_view.NOT_THE_RECORDED_VIEW
-        return document, panel_view.untold_line(found.trouble)
-    raise refusal or AssertionError("a call without an address has no panel")
-
-
 async def _resolve_rpc(
     request: Request, session_id: str, tool_call_id: str, at: str | None
 ) -> PanelCall:
@@ -282,106 +258,3 @@ async def _json_object(request: Request) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise VitrineError(400, "The request must be a JSON object.")
     return body
-
-
-def _panel_id(address: str) -> str:
-    return f"panel-{address}"
-
-
-def _notice(
-    request: Request,
-    session_id: str,
-    tool_call_id: str,
-    at: str | None,
-    refusal: McpError | FragmentRefusedError | PanelRefusedError,
-) -> Response:
-    # Status 200: the panel was served, and this is what it holds. Proxies in between put their
-    # own pages in the place of a 502.
-    context = {
-        "reason": refusal.reason,
-        "sentence": refusal.sentence,
-        "retry_url": link(
-            request,
-            "panel",
-            {"at": at, "retry": 1},
-            session_id=session_id,
-            tool_call_id=tool_call_id,
-        ),
-    }
-    return render(request, "partials/panel_notice.html", context)
-
-
-async def _panel(
-    request: Request,
-    found: PanelCall,
-    document: Document,
-    login: tables.LoginSession,
-    note: str,
-) -> Response:
-    policy = csp.build(
-        document.declared_csp,
-        private_hosts=found.target.private_ok,
-        ceiling=domains.ceiling(found.server),
-    )
-    granted = permissions.judge(document.declared.get("permissions"), found.server.permissions)
-    domain = panel_view.domain_line(document.declared)
-    for_viewer = "" if require_person(request).is_operator else viewers.note(found)
-    call = found.call
-
-    def issue() -> tickets.Issued:
-        with database_of(request).session() as db:
-            return tickets.issue(
-                db,
-                login_id=login.id,
-                session_id=call.session_id,
-                tool_call_id=call.tool_call_id,
-                content_hash=documents.store(db, document.html),
-                headers={
-                    **policy.headers,
-                    "Permissions-Policy": permissions.header(granted.granted),
-                },
-            )
-
-    issued = await run_in_threadpool(issue)
-
-    def url(name: str) -> str:
-        return link(
-            request,
-            name,
-            {"at": call.address},
-            session_id=call.session_id,
-            tool_call_id=call.tool_call_id,
-        )
-
-    view = panel_view.PanelView(
-        panel_id=_panel_id(call.address),
-        server=found.server_name,
-        tool=found.tool.name,
-        notes=[
-            line
-            for line in (
-                note,
-                for_viewer,
-                *found.target.notes,
-                *call.notes,
-                *granted.refused,
-                domain,
-            )
-            if line
-        ],
-        contacts=panel_view.contacts(policy),
-        narrowed=policy.narrowed,
-        refused=policy.refused,
-        calls=panel_view.CALLS.get(found.server.calls, ""),
-        server_url=link(request, "server", server_id=found.server.id),
-        result_json=json.dumps(call.result, indent=2, ensure_ascii=False) if call.result else "",
-        bordered=document.is_bordered,
-        nonce=issued.nonce,
-        fragment_url=link(request, "fragment", token=issued.token),
-        rpc_url=url("rpc"),
-        cancel_url=url("cancel"),
-        result_url=url("panel_result"),
-        message_url=url("message"),
-        data=panel_view.broker_data(found, policy, granted),
-    )
-    return render(request, "partials/panel.html", {"panel": view})

@@ -37,6 +37,7 @@ class PanelView:
     cancel_url: str
     result_url: str
     message_url: str
+    seen_url: str
     data: dict[str, Any]
 
 

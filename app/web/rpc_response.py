@@ -1,6 +1,8 @@
 """JSON-RPC answers to a view's requests, as HTTP responses."""
 
 import json
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from starlette.responses import Response
@@ -8,10 +10,20 @@ from starlette.responses import Response
 from app.mcp_apps.jsonrpc import INTERNAL_ERROR, RpcError
 
 
-def encoded(answer: dict[str, Any]) -> str:
+class Answer(dict[str, Any]):
+    """An answer that is encoded once, though its size is asked for before it is sent."""
+
+    @cached_property
+    def text(self) -> str:
+        return encoded(dict(self))
+
+
+def encoded(answer: Mapping[str, Any]) -> str:
     """``{"result"}`` or ``{"error"}`` as JSON in one line. A result that JSON cannot hold
     (``NaN``) is an error of the server's.
     """
+    if isinstance(answer, Answer):
+        return answer.text
     try:
         # ASCII escapes: an answer may hold lone surrogates, which have no UTF-8 form.
         return json.dumps(answer, allow_nan=False, separators=(",", ":"))

@@ -6,6 +6,7 @@ from app.db.engine import Database
 from app.mcp.hub import Hub
 from app.mcp_apps.fragment import Fragments
 from app.settings import Settings
+from app.web.audit.log import AuditLog
 from app.web.live.long_calls import LongCalls
 from app.web.live.news import News
 from app.web.live.streams import Streams
@@ -19,6 +20,11 @@ def settings_of(connection: HTTPConnection) -> Settings:
 def database_of(connection: HTTPConnection) -> Database:
     database: Database = connection.app.state.database
     return database
+
+
+def audit_log_of(connection: HTTPConnection) -> AuditLog:
+    log: AuditLog = connection.app.state.audit_log
+    return log
 
 
 def hub_of(connection: HTTPConnection) -> Hub:

@@ -256,7 +256,7 @@ class Site:
     def post(self, handler: BaseHTTPRequestHandler) -> None:
         body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
         self.posts.append(Post(handler.path, body, dict(handler.headers)))
-        if handler.path == "/cancel":
+        if handler.path in ("/cancel", "/seen"):
             self._send(handler, 204, "", "text/plain", {})
             return
         status, answer = (self._answer_rpc if handler.path == "/rpc" else self.message)(body)
@@ -316,6 +316,7 @@ class Site:
             rpc_url="/rpc",
             message_url="/message",
             cancel_url="/cancel",
+            seen_url="/seen",
             fragment_url=f"/fragments/{ticket}",
             result_json="{}",
         )

@@ -42,6 +42,11 @@ def test_a_person_sees_names_types_and_sizes_and_saves(host: Host, tmp_path: Pat
     assert frame.evaluate("saved")["result"] == {}
     host.wait(lambda: len(got) >= 2)
     assert sorted(item.suggested_filename for item in got) == ["Größe.csv", "raw.png"]
+    host.wait(lambda: len(host.site.posted("/seen")) >= 1)
+    # Nothing of a file's name or content.
+    assert host.site.posted("/seen") == [
+        {"kind": "download", "answer": "confirmed", "sizes": [9, 2048]}
+    ]
     contents = {item.suggested_filename: Path(item.path()).read_bytes() for item in got}
     assert contents == {"Größe.csv": "ä,b\n1,2\n".encode(), "raw.png": raw}
     assert host.page.url == f"{host.site.url}/"  # nothing went anywhere

@@ -37,6 +37,11 @@ def test_a_person_sees_the_whole_address_and_opens_it(host: Host) -> None:
     assert opened(host.page) == []
     dialog.get_by_role("button", name="Open link").click()
     assert frame.evaluate("link")["result"] == {}
+    told = {"kind": "link", "answer": "confirmed"}
+    host.wait(lambda: len(host.site.posted("/seen")) >= 1)
+    assert host.site.posted("/seen") == [
+        told | {"url": "https://docs.example/a/very/long?path=1#end"}
+    ]
     assert opened(host.page) == [
         ["https://docs.example/a/very/long?path=1#end", "_blank", "noopener,noreferrer"]
     ]
@@ -57,6 +62,8 @@ def test_a_refusal_is_a_result_with_is_error(host: Host, how: str) -> None:
     assert frame.evaluate("link")["result"] == {"isError": True}
     assert opened(host.page) == []
     expect(host.page.locator("#before")).to_be_focused()
+    host.wait(lambda: len(host.site.posted("/seen")) >= 1)
+    assert [said["answer"] for said in host.site.posted("/seen")] == ["declined"]
 
 
 @pytest.mark.parametrize(
@@ -82,6 +89,10 @@ def test_other_addresses_are_refused_without_a_question(host: Host, url: Any) ->
     assert host.ask("ui/open-link", {"url": url})["result"] == {"isError": True}
     expect(host.page.get_by_role("dialog")).to_have_count(0)
     expect(host.log()).to_contain_text("was refused")
+    host.wait(lambda: len(host.site.posted("/seen")) >= 1)
+    (told,) = host.site.posted("/seen")
+    assert (told["kind"], told["answer"]) == ("link", "refused")
+    assert len(told["url"]) <= 8000
 
 
 def test_a_look_alike_host_is_shown_in_punycode_and_bidi_is_spelt_out(host: Host) -> None:
@@ -152,6 +163,9 @@ def test_a_view_that_is_refused_three_times_is_not_listened_to(host: Host) -> No
         frame.evaluate("link")
     assert host.ask("ui/open-link", {"url": "https://docs.example/"})["result"] == {"isError": True}
     expect(host.page.get_by_role("dialog")).to_have_count(0)
+    host.wait(lambda: len(host.site.posted("/seen")) >= 4)
+    said = [told["answer"] for told in host.site.posted("/seen")]
+    assert said == ["declined", "declined", "declined", "refused"]
 
 
 def test_a_question_goes_away_with_its_panel(host: Host) -> None:

@@ -32,7 +32,7 @@ def test_a_token_is_revoked(client: TestClient, app: FastAPI, database: Database
     with database.session() as db:
         token_id = db.exec(select(tables.ApiToken.id)).one()
     answer = client.post(f"/settings/api-tokens/{token_id}/revoke")
-    assert answer.headers["location"] == "/settings/api-tokens?notice=revoked"
+    assert answer.headers["location"] == "/settings/api-tokens?notice=token-revoked"
     program = TestClient(app, headers={"Authorization": f"Bearer {found[1]}"})
     assert program.get("/api/v1/sessions").status_code == 401
     assert client.post(f"/settings/api-tokens/{token_id}/revoke").status_code == 404

@@ -1,5 +1,6 @@
 """Every table, in modules by subject; used as `tables.NAME`."""
 
+from app.db.tables.audit import AuditEvent, AuditKind, AuditOutcome
 from app.db.tables.base import UtcDateTime, new_id, now
 from app.db.tables.grants import Approval, Grant
 from app.db.tables.people import (
@@ -37,6 +38,9 @@ from app.db.tables.views import (
 __all__ = [
     "ApiToken",
     "Approval",
+    "AuditEvent",
+    "AuditKind",
+    "AuditOutcome",
     "Branch",
     "CallState",
     "Chunk",

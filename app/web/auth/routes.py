@@ -8,6 +8,7 @@ from fastapi import APIRouter, Form, Request
 from slowapi import Limiter
 from starlette.responses import RedirectResponse, Response
 
+from app.web.audit import trail
 from app.web.auth import links, logins, passwords, throttle, users
 from app.web.auth.cookie import clear_cookie, read_token, set_cookie
 from app.web.auth.next_page import wanted_page
@@ -65,6 +66,7 @@ def make_router(limiter: Limiter) -> APIRouter:
             asked = request.scope["state"].get("ask_name", False)
             sentence = _WRONG_OR_UNKNOWN if asked else _WRONG
             return sign_in_page(request, sentence, 401, name=name[: users.MAX_NAME])
+        trail.signed_in(request, new.login)
         _log.info("signed in by password login=%s", new.login.id)
         target = wanted_page(request) or link(request, "sessions")
         answer = RedirectResponse(target, status_code=303)
@@ -88,6 +90,7 @@ def sign_in_with_link(request: Request, token: str) -> Response:
         _log.warning("a used, expired or unknown sign-in link was opened")
         answer: Response = sign_in_page(request, _STALE, 410)
     else:
+        trail.signed_in(request, new.login)
         _log.info("signed in by link login=%s", new.login.id)
         answer = RedirectResponse(link(request, "sessions"), status_code=303)
         set_cookie(request, answer, new.token, days=days)

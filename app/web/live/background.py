@@ -5,12 +5,16 @@ import logging
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Final
 
 from fastapi import FastAPI
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
+from app.db import tables
 from app.db.engine import Database
+from app.mcp_apps.audit_search import forget_older
 from app.settings import Settings
 from app.transcripts import redaction
 from app.transcripts.left_out import LeftOut
@@ -18,6 +22,9 @@ from app.transcripts.search_upkeep import fill_index
 from app.transcripts.watch import Watcher
 from app.web.live.news import News, keep_running
 
+_FORGET_SECONDS: Final = 3600.0
+_PAUSE_SECONDS: Final = 0.1
+_AT_A_TIME: Final = 1000
 _log = logging.getLogger(__name__)
 
 
@@ -71,3 +78,29 @@ async def filling(database: Database) -> AsyncIterator[None]:
     finally:
         stopping.set()
         await task
+
+
+@asynccontextmanager
+async def forgetting(database: Database, audit_days: int) -> AsyncIterator[None]:
+    """Deletes what the audit trail need not hold any more; 0 days keep everything."""
+
+    def some() -> int:
+        with database.session() as db:
+            return forget_older(db, tables.now() - timedelta(days=audit_days), _AT_A_TIME)
+
+    async def forget() -> None:
+        while True:
+            # In short transactions, with a pause between: others write too.
+            more = await run_in_threadpool(some) == _AT_A_TIME
+            await asyncio.sleep(_PAUSE_SECONDS if more else _FORGET_SECONDS)
+
+    if not audit_days:
+        yield
+        return
+    what = "forgetting old audit events"
+    task = asyncio.create_task(keep_running(what, forget), name=what)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

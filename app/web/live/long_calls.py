@@ -44,7 +44,7 @@ class LongCalls:
     def __init__(self, streams: Streams, *, answer_within: float = ANSWER_WITHIN) -> None:
         self._answer_within = answer_within
         self._calls: dict[tuple[str, str], _Call] = {}
-        self._unnamed: set[asyncio.Task[dict[str, Any]]] = set()
+        self._unnamed: dict[asyncio.Task[dict[str, Any]], str] = {}  # to the sign-in
         streams.forgotten = self.forget_stream
 
     def __len__(self) -> int:
@@ -67,12 +67,11 @@ class LongCalls:
         many are under way or the id is in use, and what ``run`` raises.
         """
         if not isinstance(call_id, str) or CALL_ID.fullmatch(call_id) is None:
-            return await self._to_the_end(run, gone)
+            return await self._to_the_end(run, login_id, gone)
         key = (login_id, call_id)
         if key in self._calls:
             raise RpcError(REFUSED, "This call is under way already.", {"reason": "busy"})
-        if sum(call.login_id == login_id for call in self._calls.values()) >= MAX_PENDING:
-            raise RpcError(REFUSED, "Too many requests at once", {"reason": "busy"})
+        self._check_room(login_id)
         progress = _progress_over(stream, call_id) if stream is not None else None
         task = asyncio.ensure_future(run(progress))
         self._calls[key] = _Call(login_id, stream, task)
@@ -85,10 +84,17 @@ class LongCalls:
         task.add_done_callback(lambda done: _deliver(done, stream, call_id))
         return None
 
-    async def _to_the_end(self, run: Run, gone: Gone) -> dict[str, Any]:
+    def _check_room(self, login_id: str) -> None:
+        named = sum(call.login_id == login_id for call in self._calls.values())
+        unnamed = sum(one == login_id for one in self._unnamed.values())
+        if named + unnamed >= MAX_PENDING:
+            raise RpcError(REFUSED, "Too many requests at once", {"reason": "busy"})
+
+    async def _to_the_end(self, run: Run, login_id: str, gone: Gone) -> dict[str, Any]:
+        self._check_room(login_id)
         task = asyncio.ensure_future(run(None))
-        self._unnamed.add(task)
-        task.add_done_callback(self._unnamed.discard)
+        self._unnamed[task] = login_id
+        task.add_done_callback(lambda done: self._unnamed.pop(done, None))
         return await _first_of(task, gone)
 
     def cancel(self, login_id: str, call_id: object) -> None:

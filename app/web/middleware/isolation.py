@@ -10,8 +10,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.errors import VitrineError
+from app.web.middleware.origin import SAFE_METHODS
 
-_SAFE_METHODS: Final = {"GET", "HEAD", "OPTIONS", "TRACE"}
 _OURS: Final = {"same-origin", "none"}
 _REFUSED: Final = "Another site’s page asked for this. Open it in Vitrine itself."
 
@@ -37,7 +37,7 @@ class Isolation:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asks = scope["type"] == "http" and scope["method"] in _SAFE_METHODS
+        asks = scope["type"] == "http" and scope["method"] in SAFE_METHODS
         if asks and not may_ask(Headers(scope=scope)):
             raise VitrineError(403, _REFUSED)
         await self.app(scope, receive, send)

@@ -13,7 +13,7 @@ from app.web.auth.api_tokens import access_of
 from app.web.host import Host, host_of, parse_host
 from app.web.urls import route_path
 
-_SAFE_METHODS: Final = {"GET", "HEAD", "OPTIONS", "TRACE"}
+SAFE_METHODS: Final = {"GET", "HEAD", "OPTIONS", "TRACE"}
 _ORIGIN: Final = re.compile(r"(https?)://([^/?#@\s]+)")
 _DEFAULT_PORT: Final = {"http": 80, "https": 443}
 _STREAMS: Final = {"/events"}
@@ -90,7 +90,7 @@ class OriginCheck:
             raise VitrineError(403, _FOREIGN)
         if (
             scope["type"] == "http"
-            and scope["method"] not in _SAFE_METHODS
+            and scope["method"] not in SAFE_METHODS
             # No page can make a browser send somebody's token, as it can a cookie.
             and access_of(scope) is None
             and not is_own(Headers(scope=scope), host_of(scope), scope["scheme"])

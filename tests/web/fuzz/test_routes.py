@@ -28,7 +28,7 @@ _NAMES = [
     "view", "error", "from", "to", "level", "at", "transcript", "live", "retry", "name",
     "address", "next", "stream", "key", "url", "transport", "allowed", "unmarked",
     "permission", "password", "current", "repeat", "render", "user", "role", "scope", "days",
-    "kind", "domain", "confirm",
+    "kind", "domain", "confirm", "outcome", "person", "session",
 ]  # fmt: skip
 
 ODD = st.one_of(

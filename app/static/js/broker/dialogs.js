@@ -147,6 +147,12 @@ function frame(title, lines) {
   return { dialog, row };
 }
 
+/** What became of a question that holds `line`: nobody saw it where it stands in no dialog. */
+export function answered(confirmed, line) {
+  if (confirmed) return "confirmed";
+  return line.parentNode === null ? "refused" : "declined";
+}
+
 /** A push button that submits nothing. */
 export function button(label, className = "") {
   const element = document.createElement("button");

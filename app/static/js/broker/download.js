@@ -1,5 +1,6 @@
 /** `ui/download-file`: the person sees what would be saved, and saves it with a click. */
 
+import { answered } from "./dialogs.js";
 import { filesIn, sizeText } from "./files.js";
 import { visible } from "./text.js";
 
@@ -10,6 +11,7 @@ export async function download(panel, contents) {
   const files = filesIn(contents);
   if (typeof files === "string") {
     panel.log.add("host", "warning", `ui/download-file was refused: ${files}`);
+    panel.remote.seen("download", "refused", {});
     return false;
   }
   const one = files.length === 1;
@@ -20,12 +22,14 @@ export async function download(panel, contents) {
     `${one ? "a file" : `${files.length} files`}. Vitrine has not looked at what is in ${one ? "it" : "them"}.`;
   list.className = "panel-dialog-files";
   list.append(...files.map(line));
-  return panel.asker.ask({
+  const saved = await panel.asker.ask({
     title: one ? "Save this file?" : "Save these files?",
     lines: [who, list],
     confirm: one ? "Save file" : "Save files",
     run: () => files.forEach(save),
   });
+  panel.remote.seen("download", answered(saved, who), { sizes: files.map(({ size }) => size).slice(0, 100) });
+  return saved;
 }
 
 function line({ name, type, size }) {

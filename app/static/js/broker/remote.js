@@ -5,15 +5,17 @@ import { Lane } from "./lane.js";
 import { RpcError } from "./protocol.js";
 
 const OPEN = 100; // requests of one view that run or wait
+const TELLING = 4; // reports for the audit trail under way; a flood of more tells nothing new
 
 export class Remote {
   #urls;
   #calls;
   #lane = new Lane();
   #open = 0;
+  #telling = 0;
   #sent = new Map(); // id of a call that is out -> what takes it back
 
-  /** `urls`: `rpcUrl`, `messageUrl` and `cancelUrl`; `calls` is the page's `Calls`. */
+  /** `urls`: `rpcUrl`, `messageUrl`, `cancelUrl` and `seenUrl`; `calls` is the page's `Calls`. */
   constructor(urls, calls) {
     this.#urls = urls;
     this.#calls = calls;
@@ -54,6 +56,16 @@ export class Remote {
     return this.#inTurn(signal, async () => resultOf(await post(this.#urls.messageUrl, { kind, params }, signal)));
   }
 
+  /**
+   * For the audit trail: what became of a `kind` "link" (`details.url`) or "download"
+   * (`details.sizes`). `answer` is "confirmed", "declined" or, where nobody was asked, "refused".
+   */
+  seen(kind, answer, details) {
+    if (this.#telling >= TELLING) return;
+    this.#telling += 1;
+    send(this.#urls.seenUrl, { kind, answer, ...details }).finally(() => (this.#telling -= 1));
+  }
+
   async #inTurn(signal, run) {
     if (this.#open >= OPEN) {
       throw new RpcError(-32000, "Too many requests at once", { reason: "busy" });
@@ -76,14 +88,7 @@ export class Remote {
 
   #cancel(call) {
     // Best effort: a call that is not cancelled ends by itself, and the view has gone on.
-    fetch(this.#urls.cancelUrl, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ call }),
-      credentials: "same-origin",
-      redirect: "manual",
-      keepalive: true,
-    }).catch(() => undefined);
+    void send(this.#urls.cancelUrl, { call });
   }
 }
 
@@ -96,6 +101,18 @@ export class NeedsYes extends Error {
     super("a person is to be asked");
     this.ask = ask;
   }
+}
+
+/** Sends and does not look at the answer, also while the page goes away. */
+function send(url, body) {
+  return fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    credentials: "same-origin",
+    redirect: "manual",
+    keepalive: true,
+  }).catch(() => undefined);
 }
 
 const LATER = Symbol("the answer comes over the event stream");

@@ -1,6 +1,7 @@
 /** What a view may ask for, and how each request is met. */
 
 import { DISPLAY_MODES } from "./context.js";
+import { answered } from "./dialogs.js";
 import { download } from "./download.js";
 import { cleanResult, isObject } from "./json.js";
 import { RpcError, Verbatim } from "./protocol.js";
@@ -103,6 +104,7 @@ export async function openLink(panel, given) {
   const url = safeUrl(given);
   if (url === null) {
     panel.log.add("host", "warning", `a link that is no plain http or https address was refused: ${visible(given, 200)}`);
+    panel.remote.seen("link", "refused", { url: typeof given === "string" ? given.slice(0, 8000) : "" });
     return false;
   }
   const who = document.createElement("p");
@@ -112,12 +114,14 @@ export async function openLink(panel, given) {
   const whole = document.createElement("p");
   whole.className = "panel-dialog-url";
   whole.textContent = visible(url.href, 10_000);
-  return panel.asker.ask({
+  const opened = await panel.asker.ask({
     title: "Open this link?",
     lines: [who, whole],
     confirm: "Open link",
     run: () => window.open(url.href, "_blank", "noopener,noreferrer"),
   });
+  panel.remote.seen("link", answered(opened, who), { url: url.href.slice(0, 8000) });
+  return opened;
 }
 
 /** An http or https URL without a name or password, which serve to disguise the host; or null. */
