@@ -19,7 +19,7 @@ from tests.support.scripted import VIEW_TYPE, RpcFailure, scripted
 from tests.web.recording import Recording
 
 SERVER = "hostile"
-PER_PAGE = 20
+PER_PAGE = 30
 _WENT = ("ready", "closed")  # the view was up and made its attempt, or left and was closed
 _STATES = """() => [...document.querySelectorAll(".panel-slot")].map(
     (slot) => slot.querySelector("[data-panel]")?.dataset.panelState ?? "absent")"""

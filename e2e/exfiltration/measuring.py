@@ -14,7 +14,7 @@ from e2e.pages import settled, sign_in
 
 _ON_A_PAGE = 40
 _TABS = 12
-_AFTER = 3.0  # seconds for what a view does by and by
+_AFTER = 2.5  # seconds for what a view does by and by
 _LAST = 1.0  # seconds for what is sent while a page closes
 
 Heard = dict[str, set[str]]

@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -152,8 +153,9 @@ class PlainChromium:
         found = set()
         for event in log["events"]:
             if names[event["type"]].startswith("HOST_RESOLVER"):
+                # "https://name:443", or the bare name.
                 host = str(event.get("params", {}).get("host", ""))
-                found.add(host.rpartition("//")[2].rpartition(":")[0] or host)
+                found.add(re.sub(r"^\w+://|:\d+$", "", host))
         return found
 
 

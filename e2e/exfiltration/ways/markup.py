@@ -2,7 +2,7 @@
 
 from e2e.exfiltration.ways.way import Way
 
-_TOP_ONLY = "browsers read it of a tab's own document only"
+_TOP_ONLY = "browsers heed it in a tab's own document only"
 _GONE = "no browser has it any more"
 _IGNORED = "browsers ignore it in markup"
 _PLAIN = "Playwright's browser never does it: see the plain browser's test"
@@ -51,11 +51,13 @@ MARKUP = [
         "speculation-prefetch",
         '<script type="speculationrules">'
         '{"prefetch": [{"urls": ["$URL"], "eagerness": "immediate"}]}</script>',
+        mute=_TOP_ONLY,
     ),
     Way(
         "speculation-prerender",
         '<script type="speculationrules">'
         '{"prerender": [{"urls": ["$URL"], "eagerness": "immediate"}]}</script>',
+        mute=_TOP_ONLY,
     ),
     # <link>
     _link("stylesheet", "stylesheet"),
@@ -101,7 +103,7 @@ MARKUP = [
     # Frames
     Way("iframe-src", '<iframe src="$URL"></iframe>'),
     Way("iframe-credentialless", '<iframe credentialless src="$URL"></iframe>'),
-    Way("frameset", '<frameset><frame src="$URL"></frameset>', mute="the body is open already"),
+    Way("frameset", '<frameset><frame src="$URL"></frameset>'),
     Way("portal", '<portal src="$URL"></portal>', mute=_GONE),
     Way("iframe-data-img", "<iframe src=\"data:text/html,<img src='$URL'>\"></iframe>"),
     Way(

@@ -43,7 +43,7 @@ NAVIGATION = [
     Way("to-data", script="location = 'data:text/html,<img src=\"$URL\">';"),
     Way("to-blob", script="location = URL.createObjectURL(new Blob(['<img src=\"$URL\">'],"
         "{type: 'text/html'}));"),
-    Way("to-javascript", script="location = 'javascript:new Image().src=\"$URL\"';"),
+    Way("to-javascript", script="location = 'javascript:fetch(\"$URL\")';"),
     Way("to-blob-refresh", script="location = URL.createObjectURL(new Blob(["
         "'<meta http-equiv=refresh content=\"0;url=$URL\">'], {type: 'text/html'}));"),
     Way("view-source", script="location = 'view-source:$URL';", mute=_PROGRAM),

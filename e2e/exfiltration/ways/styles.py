@@ -3,6 +3,7 @@
 from e2e.exfiltration.ways.way import Way
 
 _SAME_DOCUMENT = "browsers follow it within the document only"
+_OWN_ORIGIN = "browsers follow it to the document's own origin only"
 _BLOCK = '<p id="x" class="x">x</p>'
 
 
@@ -27,8 +28,8 @@ STYLES = [
     _style("border-image", "border: 9px solid; border-image: url($URL) 9"),
     _style("mask", "mask: url($URL#m)"),
     _style("mask-image", "mask-image: url($URL)"),
-    _style("filter", "filter: url($URL#f)"),
-    _style("backdrop-filter", "backdrop-filter: url($URL#f)"),
+    _style("filter", "filter: url($URL#f)", mute=_OWN_ORIGIN),
+    _style("backdrop-filter", "backdrop-filter: url($URL#f)", mute=_OWN_ORIGIN),
     _style("clip-path", "clip-path: url($URL#c)"),
     _style("offset-path", "offset-path: url($URL#o)", mute=_SAME_DOCUMENT),
     _style("shape-outside", "float: left; shape-outside: url($URL)"),
@@ -84,8 +85,8 @@ STYLES = [
     ),
     _svg("image", '<image href="$URL" width="9" height="9"/>'),
     _svg("image-xlink", '<image xlink:href="$URL" width="9" height="9"/>'),
-    _svg("use", '<use href="$URL#u"/>'),
-    _svg("use-xlink", '<use xlink:href="$URL#u"/>'),
+    _svg("use", '<use href="$URL#u"/>', mute=_OWN_ORIGIN),
+    _svg("use-xlink", '<use xlink:href="$URL#u"/>', mute=_OWN_ORIGIN),
     _svg(
         "fe-image",
         '<filter id="f"><feImage href="$URL"/></filter>'
@@ -94,7 +95,7 @@ STYLES = [
     _svg("script", '<script href="$URL"/>'),
     _svg("style-import", '<style>@import "$URL";</style>'),
     _svg("fill", '<rect width="9" height="9" fill="url($URL#p)"/>'),
-    _svg("filter", '<rect width="9" height="9" filter="url($URL#f)"/>'),
+    _svg("filter", '<rect width="9" height="9" filter="url($URL#f)"/>', mute=_OWN_ORIGIN),
     _svg("marker", '<path d="M0 0L9 9" marker-end="url($URL#m)"/>'),
     _svg("gradient", '<linearGradient id="g" href="$URL#g"/><rect fill="url(#g)"/>',
          mute=_SAME_DOCUMENT),

@@ -1,0 +1,62 @@
+"""The same ways in Firefox ESR, which knows no ``Connection-Allowlist``: nothing leaves as a request
+or a navigation; what is left is what docs/security.md names, and no more.
+"""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from e2e.exfiltration.host import BARE
+from e2e.exfiltration.listeners import BYTES, CONNECTED, HTTP, UDP, Listeners
+from e2e.exfiltration.measuring import product, unprotected
+from e2e.exfiltration.ways import ALL, BY_NAME
+
+# A bare connection ahead of time, and WebRTC in a frame that the view makes for itself.
+NAMED = {
+    "link-preconnect": {CONNECTED},
+}
+# Enough to see that the listeners hear this browser.
+CONTROL = [
+    "img",
+    "fetch",
+    "websocket",
+    "beacon",
+    "css-font-face",
+    "location-href",
+    "meta-refresh",
+    "form-get",
+    "link-click",
+    "link-prefetch",
+    "link-preconnect",
+    "webrtc-stun",
+    "webrtc-turn",
+    "webrtc-srcdoc",
+    "webrtc-blank-stun",
+]
+
+
+@pytest.fixture(scope="module")
+def listeners() -> Iterator[Listeners]:
+    with Listeners(way.name for way in ALL) as listeners:
+        yield listeners
+
+
+def test_without_protections_the_listeners_hear_it(firefox: Browser, listeners: Listeners) -> None:
+    heard = unprotected(firefox, [BY_NAME[name] for name in CONTROL], listeners, BARE)
+    assert set(heard) == set(CONTROL), heard
+
+
+def test_no_request_leaves_and_only_the_ways_that_are_named(
+    firefox: Browser,
+    listeners: Listeners,
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    heard, states = product(firefox, ALL, listeners, tmp_path_factory.mktemp("vitrine"))
+    with capsys.disabled():
+        sys.stdout.write(f"\nFirefox: {len(ALL)} ways; heard: {heard}\n")
+    assert set(states.values()) <= {"ready", "closed"}, states
+    assert {name for name, kinds in heard.items() if HTTP in kinds} == set()
+    assert heard == NAMED
