@@ -18,6 +18,7 @@ from app.mcp_apps.fragment import Fragments
 from app.settings import Settings
 from app.web import (
     account,
+    confinement,
     deletion,
     errors,
     health,
@@ -41,6 +42,7 @@ from app.web.static_files import VersionedStatic
 
 _ROUTERS = (
     health.router,
+    confinement.router,
     auth_routes.router,
     sessions.router,
     transcript.router,

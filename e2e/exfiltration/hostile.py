@@ -93,9 +93,7 @@ def theatre(folder: Path, groups: Sequence[Sequence[View]]) -> Iterator[Theatre]
             _record(database, folder / f"recorded-{number}", f"batch-{number}", group)
             for number, group in enumerate(groups)
         ]
-        running = stack.enter_context(
-            vitrine("serve", folder, VITRINE_REQUESTS_PER_MINUTE="6000")
-        )
+        running = stack.enter_context(vitrine("serve", folder, VITRINE_REQUESTS_PER_MINUTE="6000"))
         yield Theatre(running, [f"{running.url}/sessions/{found}" for found in ids])
         running.assert_nothing_went_wrong()
 

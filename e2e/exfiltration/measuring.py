@@ -15,14 +15,14 @@ from e2e.pages import settled, sign_in
 _ON_A_PAGE = 40
 _TABS = 12
 _AFTER = 2.5  # seconds for what a view does by and by
+_SOON = 1.0
+_PATIENCE = 15.0
 _LAST = 1.0  # seconds for what is sent while a page closes
 
 Heard = dict[str, set[str]]
 
 
-def unprotected(
-    browser: Browser, ways: Sequence[Way], listeners: Listeners, how: str
-) -> Heard:
+def unprotected(browser: Browser, ways: Sequence[Way], listeners: Listeners, how: str) -> Heard:
     """On a host of ours without Vitrine's protections, but for the document's policy and the
     sandbox where ``how`` is ``POLICY``.
     """
@@ -36,23 +36,32 @@ def unprotected(
         for names in _cut(calm, _ON_A_PAGE):
             tab = context.new_page()
             tab.goto(base + page(how, names), wait_until="commit")
-            time.sleep(_AFTER)
+            _listen(ways, names, listeners, how)
             _close_all(context)
         for names in _cut(takes_the_tab, _TABS):
             for name in names:
                 context.new_page().goto(base + page(how, [name]), wait_until="commit")
-            time.sleep(_AFTER)
+            _listen(ways, names, listeners, how)
             _close_all(context)
         for name in pressed:
             tab = context.new_page()
             tab.goto(base + page(how, [name]))
             tab.wait_for_timeout(300)
             tab.mouse.click(200, 100)
-            tab.wait_for_timeout(500)
+            _listen(ways, [name], listeners, how)
             _close_all(context)
         time.sleep(_LAST)
         context.close()
     return listeners.heard()
+
+
+def _listen(ways: Sequence[Way], names: Sequence[str], listeners: Listeners, how: str) -> None:
+    """For a while; longer, on a slow machine, where something is bound to come."""
+    due = {way.name for way in ways if way.name in names and not way.mute and how != POLICY}
+    end = time.monotonic() + _PATIENCE
+    time.sleep(_AFTER if how == POLICY else _SOON)
+    while not due <= listeners.heard().keys() and time.monotonic() < end:
+        time.sleep(0.1)
 
 
 def product(
@@ -69,7 +78,9 @@ def product(
         first = context.new_page()
         sign_in(first, theatre.running)
         for group, url in zip(groups, theatre.sessions, strict=True):
-            states.update(zip((way.name for way in group), _visit(context, group, url), strict=True))
+            states.update(
+                zip((way.name for way in group), _visit(context, group, url), strict=True)
+            )
         time.sleep(_LAST)
         context.close()
     return listeners.heard(), states

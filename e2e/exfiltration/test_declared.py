@@ -36,11 +36,9 @@ TRY = {
     " {rel: 'stylesheet', href: '$URL'}))",
     "font": "new FontFace('f', 'url($URL)').load()",
     "video": "new Audio('$URL').load()",
-    "frame": "document.body.append(Object.assign(document.createElement('iframe'),"
-    " {src: '$URL'}))",
+    "frame": "document.body.append(Object.assign(document.createElement('iframe'), {src: '$URL'}))",
     "worker": "new Worker('$URL')",
-    "object": "document.body.append(Object.assign(document.createElement('embed'),"
-    " {src: '$URL'}))",
+    "object": "document.body.append(Object.assign(document.createElement('embed'), {src: '$URL'}))",
     "form": "document.body.append(Object.assign(document.createElement('form'),"
     " {action: '$URL'})), document.forms[0].submit()",
     "webrtc": "new RTCPeerConnection({iceServers: [{urls: 'stun:$HOST'}]})",
@@ -73,9 +71,7 @@ def view(way: str, declared: str, listeners: Listeners) -> hostile.View:
 def test_the_declared_origin_is_reached_and_its_sibling_is_not(
     chromium: Browser, listeners: Listeners, tmp_path: Path
 ) -> None:
-    groups = [
-        [view(way, declared, listeners) for way in TRY] for declared in (CONNECTS, RESOURCES)
-    ]
+    groups = [[view(way, declared, listeners) for way in TRY] for declared in (CONNECTS, RESOURCES)]
     with hostile.theatre(tmp_path, groups) as theatre:
         context = chromium.new_context(viewport={"width": 1280, "height": 900})
         page = context.new_page()

@@ -124,8 +124,10 @@ def test_a_view_whose_process_ends_is_reported_and_can_be_reloaded(
             tab.evaluate(f"{SLOTS}[0].querySelector('[data-note=alive] button').click()")
             tab.until(f"{STATES}[0] === 'ready' && !{NOTICES}[0]")
             tab.evaluate(f"{SLOTS}[0].querySelector('.panel-vitals summary').click()")
-            tab.until(f"{SLOTS}[0].querySelector('.panel-vitals').textContent"
-                      ".includes('Its document answers')")
+            tab.until(
+                f"{SLOTS}[0].querySelector('.panel-vitals').textContent"
+                ".includes('Its document answers')"
+            )
             # The whole page too: what it shows is the server's.
             tab.evaluate("location.reload()")
             tab.until("window.own === undefined && document.readyState === 'complete'")

@@ -60,7 +60,9 @@ def test_the_documents_policy_alone_does_not_keep_it_in(
 ) -> None:
     heard = unprotected(chromium, ALL, listeners, POLICY)
     measured.columns["policy alone"] = heard
-    assert {name: kind for name, kind in BY_POLICY_ALONE.items() if kind not in heard.get(name, ())} == {}
+    assert {
+        name: kind for name, kind in BY_POLICY_ALONE.items() if kind not in heard.get(name, ())
+    } == {}
 
 
 def test_nothing_leaves_a_view_on_the_page_of_a_session(

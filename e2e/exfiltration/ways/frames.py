@@ -29,8 +29,10 @@ FRAMES = [
         "f.contentDocument.body.innerHTML = '<a href=$URL>x</a>';"
         "f.contentDocument.querySelector('a').click();",
     ),
-    _blank("before-append", "const g = document.createElement('iframe'); g.src = '$URL';"
-           "document.body.prepend(g);"),
+    _blank(
+        "before-append",
+        "const g = document.createElement('iframe'); g.src = '$URL';document.body.prepend(g);",
+    ),
     Way(
         "sandboxed-child",
         script="const f = document.createElement('iframe'); f.sandbox = 'allow-scripts"

@@ -92,7 +92,9 @@ MARKUP = [
         '<img src="data:,x">',
         mute=_IGNORED,
     ),
-    Way("meta-link-header", '<meta http-equiv="Link" content="<$URL>; rel=preload">', mute=_IGNORED),
+    Way(
+        "meta-link-header", '<meta http-equiv="Link" content="<$URL>; rel=preload">', mute=_IGNORED
+    ),
     Way(
         "meta-reporting",
         '<meta http-equiv="Reporting-Endpoints" content=\'default="$URL"\'>',

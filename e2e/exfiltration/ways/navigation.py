@@ -8,15 +8,20 @@ _TO_A_BUTTON = "<style>a,button,input,area{position:fixed;inset:0;font-size:60px
 
 
 def _click(name: str, html: str, *, alone: bool = False, mute: str = "") -> Way:
-    return Way(name, html, "document.getElementById('x').dispatchEvent("
-               "new MouseEvent('click', {bubbles: true, cancelable: true}));",
-               alone=alone, mute=mute)
+    return Way(
+        name,
+        html,
+        "document.getElementById('x').dispatchEvent("
+        "new MouseEvent('click', {bubbles: true, cancelable: true}));",
+        alone=alone,
+        mute=mute,
+    )
 
 
 def _form(name: str, attributes: str, inside: str = "", *, alone: bool = False) -> Way:
     html = (
         f'<form action="$URL" {attributes}><input name="secret" value="hunter2">'
-        f'{inside or "<button>x</button>"}</form>'
+        f"{inside or '<button>x</button>'}</form>"
     )
     return Way(f"form-{name}", html, "document.querySelector('button').click();", alone=alone)
 
@@ -36,23 +41,38 @@ NAVIGATION = [
     Way("location-twice", script="location.href = 'http://127.0.0.1:9/'; location.href = '$URL';"),
     Way("navigation-api", script="navigation.navigate('$URL');"),
     Way("history-state", script="history.pushState(0, '', '#$URL');", mute=_SAME),
-    Way("refresh-by-script", script="document.head.insertAdjacentHTML('beforeend',"
-        "'<meta http-equiv=refresh content=\"0;url=$URL\">');"),
-    Way("document-write-refresh", script="document.write("
-        "'<meta http-equiv=refresh content=\"0;url=$URL\">'); document.close();"),
+    Way(
+        "refresh-by-script",
+        script="document.head.insertAdjacentHTML('beforeend',"
+        "'<meta http-equiv=refresh content=\"0;url=$URL\">');",
+    ),
+    Way(
+        "document-write-refresh",
+        script="document.write("
+        "'<meta http-equiv=refresh content=\"0;url=$URL\">'); document.close();",
+    ),
     Way("to-data", script="location = 'data:text/html,<img src=\"$URL\">';"),
-    Way("to-blob", script="location = URL.createObjectURL(new Blob(['<img src=\"$URL\">'],"
-        "{type: 'text/html'}));"),
+    Way(
+        "to-blob",
+        script="location = URL.createObjectURL(new Blob(['<img src=\"$URL\">'],"
+        "{type: 'text/html'}));",
+    ),
     Way("to-javascript", script="location = 'javascript:fetch(\"$URL\")';"),
-    Way("to-blob-refresh", script="location = URL.createObjectURL(new Blob(["
-        "'<meta http-equiv=refresh content=\"0;url=$URL\">'], {type: 'text/html'}));"),
+    Way(
+        "to-blob-refresh",
+        script="location = URL.createObjectURL(new Blob(["
+        "'<meta http-equiv=refresh content=\"0;url=$URL\">'], {type: 'text/html'}));",
+    ),
     Way("view-source", script="location = 'view-source:$URL';", mute=_PROGRAM),
     Way("mailto", script="location = 'mailto:x@127.0.0.1?body=$URL';", mute=_PROGRAM),
     Way("other-scheme", script="location = 'web+x:$URL';", mute=_PROGRAM),
     Way("top-location", script="top.location = '$URL';", alone=True),
     Way("parent-location", script="parent.location = '$URL';", alone=True),
-    Way("top-hash", script="top.location.replace(top.location.href + '#x'); top.location = '$URL';",
-        alone=True),
+    Way(
+        "top-hash",
+        script="top.location.replace(top.location.href + '#x'); top.location = '$URL';",
+        alone=True,
+    ),
     Way("top-navigation-api", script="top.navigation.navigate('$URL');", alone=True),
     Way("open-blank", script="open('$URL');", alone=True),
     Way("open-noopener", script="open('$URL', '_blank', 'noopener');", alone=True),
@@ -61,8 +81,11 @@ NAVIGATION = [
     Way("open-self", script="open('$URL', '_self');"),
     Way("open-named", script="open('$URL', 'x');", alone=True),
     Way("open-then-go", script="open('about:blank').location = '$URL';", alone=True),
-    Way("opener", script="(top.opener ?? opener).location = '$URL';",
-        mute="a session's page has no opener"),
+    Way(
+        "opener",
+        script="(top.opener ?? opener).location = '$URL';",
+        mute="a session's page has no opener",
+    ),
     _click("link-click", '<a id="x" href="$URL">x</a>'),
     _click("link-top", '<a id="x" href="$URL" target="_top">x</a>', alone=True),
     _click("link-blank", '<a id="x" href="$URL" target="_blank">x</a>', alone=True),
@@ -71,10 +94,16 @@ NAVIGATION = [
     _click("link-ping-away", '<a id="x" href="http://127.0.0.1:9/" ping="$URL">x</a>'),
     _click("area-click", '<map><area id="x" href="$URL"></map>'),
     _click("svg-link", '<svg><a id="x" href="$URL"><text y="9">x</text></a></svg>'),
-    _click("svg-link-xlink", '<svg xmlns:xlink="http://www.w3.org/1999/xlink">'
-           '<a id="x" xlink:href="$URL"><text y="9">x</text></a></svg>'),
-    _click("mathml-link", '<math><mi id="x" href="$URL">x</mi></math>',
-           mute="this browser has no links in formulas"),
+    _click(
+        "svg-link-xlink",
+        '<svg xmlns:xlink="http://www.w3.org/1999/xlink">'
+        '<a id="x" xlink:href="$URL"><text y="9">x</text></a></svg>',
+    ),
+    _click(
+        "mathml-link",
+        '<math><mi id="x" href="$URL">x</mi></math>',
+        mute="this browser has no links in formulas",
+    ),
     _click("base-target", '<base target="_top"><a id="x" href="$URL">x</a>', alone=True),
     _form("get", ""),
     _form("post", 'method="post"'),
@@ -85,10 +114,16 @@ NAVIGATION = [
     _form("blank", 'target="_blank"', alone=True),
     _form("formtarget", "", '<button formtarget="_top">x</button>', alone=True),
     _form("into-frame", 'target="f"', '<button>x</button><iframe name="f"></iframe>'),
-    Way("form-submit-call", '<form action="$URL"><input name="a"></form>',
-        "document.forms[0].submit();"),
-    Way("form-request-submit", '<form action="$URL"><input name="a"></form>',
-        "document.forms[0].requestSubmit();"),
+    Way(
+        "form-submit-call",
+        '<form action="$URL"><input name="a"></form>',
+        "document.forms[0].submit();",
+    ),
+    Way(
+        "form-request-submit",
+        '<form action="$URL"><input name="a"></form>',
+        "document.forms[0].requestSubmit();",
+    ),
     _pressed("link", '<a href="$URL">x</a>'),
     _pressed("link-hushed", '<a href="$URL">x</a>', _HUSH),
     _pressed("top-hushed", '<a href="$URL" target="_top">x</a>', _HUSH),

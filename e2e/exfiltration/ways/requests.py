@@ -31,7 +31,9 @@ REQUESTS = [
     ),
     Way("beacon", script="navigator.sendBeacon('$URL', 'x');"),
     Way("xhr", script="const x = new XMLHttpRequest(); x.open('GET', '$URL'); x.send();"),
-    Way("xhr-sync", script="const x = new XMLHttpRequest(); x.open('GET', '$URL', false); x.send();"),
+    Way(
+        "xhr-sync", script="const x = new XMLHttpRequest(); x.open('GET', '$URL', false); x.send();"
+    ),
     Way("event-source", script="new EventSource('$URL');"),
     Way("websocket", script="new WebSocket('ws://$HOST/x?secret=1');"),
     Way("websocket-stream", script="new WebSocketStream('ws://$HOST/x');", mute=_ABSENT),
@@ -39,14 +41,22 @@ REQUESTS = [
     Way("dynamic-import", script="await import('$URL');"),
     Way("image-object", script="new Image().src = '$URL';"),
     Way("audio-object", script="new Audio('$URL').load();"),
-    Way("script-element", script="const s = document.createElement('script'); s.src = '$URL';"
-        "document.head.append(s);"),
-    Way("link-element", script="const l = document.createElement('link'); l.rel = 'prefetch';"
-        "l.href = '$URL'; document.head.append(l);"),
+    Way(
+        "script-element",
+        script="const s = document.createElement('script'); s.src = '$URL';"
+        "document.head.append(s);",
+    ),
+    Way(
+        "link-element",
+        script="const l = document.createElement('link'); l.rel = 'prefetch';"
+        "l.href = '$URL'; document.head.append(l);",
+    ),
     Way("set-html-unsafe", '<div id="d"></div>', "d.setHTMLUnsafe('<img src=$URL>');"),
     Way("document-write", script="document.write('<img src=$URL>');"),
-    Way("document-open", script="document.open(); document.write('<img src=$URL>');"
-        "document.close();"),
+    Way(
+        "document-open",
+        script="document.open(); document.write('<img src=$URL>');document.close();",
+    ),
     # Workers and worklets
     Way("worker-src", script="new Worker('$URL');", mute=_OPAQUE),
     Way("worker-src-module", script="new Worker('$URL', {type: 'module'});", mute=_OPAQUE),
@@ -92,17 +102,31 @@ REQUESTS = [
         "challenge: new Uint8Array(32)}});",
         mute=_WITHOUT_HTTPS,
     ),
-    Way("ad-interest-group", script="await navigator.joinAdInterestGroup("
-        "{owner: 'https://$HOST', name: 'x', lifetimeMs: 9e6}, 9e6);", mute=_ABSENT),
+    Way(
+        "ad-interest-group",
+        script="await navigator.joinAdInterestGroup("
+        "{owner: 'https://$HOST', name: 'x', lifetimeMs: 9e6}, 9e6);",
+        mute=_ABSENT,
+    ),
     Way("presentation", script="await new PresentationRequest('$URL').start();", mute=_ASKS),
     Way("share", script="await navigator.share({url: '$URL'});", mute=_ASKS),
-    Way("protocol-handler", script="navigator.registerProtocolHandler('web+x', '$URL&u=%s');",
-        mute=_ASKS),
+    Way(
+        "protocol-handler",
+        script="navigator.registerProtocolHandler('web+x', '$URL&u=%s');",
+        mute=_ASKS,
+    ),
     Way("notification", script="new Notification('x', {icon: '$URL', image: '$URL'});", mute=_ASKS),
-    Way("media-session", script="navigator.mediaSession.metadata = new MediaMetadata("
-        "{title: 'x', artwork: [{src: '$URL'}]});", mute="nothing shows it here"),
-    Way("clipboard", script="await navigator.clipboard.writeText('$URL');",
-        mute="the clipboard sends nothing"),
+    Way(
+        "media-session",
+        script="navigator.mediaSession.metadata = new MediaMetadata("
+        "{title: 'x', artwork: [{src: '$URL'}]});",
+        mute="nothing shows it here",
+    ),
+    Way(
+        "clipboard",
+        script="await navigator.clipboard.writeText('$URL');",
+        mute="the clipboard sends nothing",
+    ),
     Way("print", script="print();", mute="nothing is printed here"),
     Way(
         "xslt-document",
@@ -115,19 +139,37 @@ REQUESTS = [
         mute=_ABSENT,
     ),
     # By Vitrine itself: without a person's yes nothing may go
-    Way("host-open-link", script="parent.postMessage({jsonrpc: '2.0', id: 9,"
-        "method: 'ui/open-link', params: {url: '$URL'}}, '*');", alone=True,
-        mute="it is Vitrine's own, and asks"),
-    Way("host-download", script="parent.postMessage({jsonrpc: '2.0', id: 9,"
+    Way(
+        "host-open-link",
+        script="parent.postMessage({jsonrpc: '2.0', id: 9,"
+        "method: 'ui/open-link', params: {url: '$URL'}}, '*');",
+        alone=True,
+        mute="it is Vitrine's own, and asks",
+    ),
+    Way(
+        "host-download",
+        script="parent.postMessage({jsonrpc: '2.0', id: 9,"
         "method: 'ui/download-file', params: {contents: [{type: 'resource_link', uri: '$URL',"
-        "name: 'x'}]}}, '*');", alone=True, mute="it is Vitrine's own, and asks"),
-    Way("host-message", script="parent.postMessage({jsonrpc: '2.0', id: 9, method: 'ui/message',"
+        "name: 'x'}]}}, '*');",
+        alone=True,
+        mute="it is Vitrine's own, and asks",
+    ),
+    Way(
+        "host-message",
+        script="parent.postMessage({jsonrpc: '2.0', id: 9, method: 'ui/message',"
         "params: {role: 'user', content: [{type: 'text', text: '![x]($URL)'}]}}, '*');",
-        mute="it is Vitrine's own, and shows text"),
-    Way("host-log", script="parent.postMessage({jsonrpc: '2.0',"
+        mute="it is Vitrine's own, and shows text",
+    ),
+    Way(
+        "host-log",
+        script="parent.postMessage({jsonrpc: '2.0',"
         "method: 'notifications/message', params: {level: 'error', data: '<img src=$URL>'}}, '*');",
-        mute="it is Vitrine's own, and shows text"),
-    Way("host-resource", script="parent.postMessage({jsonrpc: '2.0', id: 9,"
+        mute="it is Vitrine's own, and shows text",
+    ),
+    Way(
+        "host-resource",
+        script="parent.postMessage({jsonrpc: '2.0', id: 9,"
         "method: 'resources/read', params: {uri: '$URL'}}, '*');",
-        mute="it is Vitrine's own, and asks the view's server"),
+        mute="it is Vitrine's own, and asks the view's server",
+    ),
 ]

@@ -40,9 +40,7 @@ STYLES = [
         "css-selector",
         "<style>input[value^=h] { background: url($URL) }</style><input value=hunter2>",
     ),
-    Way(
-        "css-has", "<style>body:has(#x) { background: url($URL) }</style>" + _BLOCK
-    ),
+    Way("css-has", "<style>body:has(#x) { background: url($URL) }</style>" + _BLOCK),
     Way(
         "css-visited",
         "<style>a:visited { background: url($URL) }</style><a href='about:blank'>x</a>",
@@ -80,9 +78,7 @@ STYLES = [
         f"<style></style>{_BLOCK}",
         "document.styleSheets[0].insertRule('#x { background: url($URL) }');",
     ),
-    Way(
-        "font-face-api", "", "await new FontFace('f', 'url($URL)').load();"
-    ),
+    Way("font-face-api", "", "await new FontFace('f', 'url($URL)').load();"),
     _svg("image", '<image href="$URL" width="9" height="9"/>'),
     _svg("image-xlink", '<image xlink:href="$URL" width="9" height="9"/>'),
     _svg("use", '<use href="$URL#u"/>', mute=_OWN_ORIGIN),
@@ -97,10 +93,15 @@ STYLES = [
     _svg("fill", '<rect width="9" height="9" fill="url($URL#p)"/>'),
     _svg("filter", '<rect width="9" height="9" filter="url($URL#f)"/>', mute=_OWN_ORIGIN),
     _svg("marker", '<path d="M0 0L9 9" marker-end="url($URL#m)"/>'),
-    _svg("gradient", '<linearGradient id="g" href="$URL#g"/><rect fill="url(#g)"/>',
-         mute=_SAME_DOCUMENT),
+    _svg(
+        "gradient",
+        '<linearGradient id="g" href="$URL#g"/><rect fill="url(#g)"/>',
+        mute=_SAME_DOCUMENT,
+    ),
     _svg("text-path", '<text><textPath href="$URL#t">x</textPath></text>', mute=_SAME_DOCUMENT),
-    _svg("animated-href", '<image width="9" height="9"><set attributeName="href" to="$URL"/></image>'),
+    _svg(
+        "animated-href", '<image width="9" height="9"><set attributeName="href" to="$URL"/></image>'
+    ),
     _svg("foreign-object", '<foreignObject><img src="$URL"/></foreignObject>'),
     _svg(
         "data-picture",
