@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 SESSION = "00000000-0000-4000-8000-0000000000ee"
-TOOL = "mcp__<img src=x onerror=pwned()>__\"><svg onload=pwned()>"
+TOOL = 'mcp__<img src=x onerror=pwned()>__"><svg onload=pwned()>'
 INVISIBLE = "\u202egnp.exe\u2066\u200b\U000e0041\U000e007f"
-ANSI = "\x1b[31mred\x1b[0m\x1b]8;;javascript:pwned()\x07link\x1b]8;;\x07\x1b]0;pwned\x07\x1b[2J\x9b31m"
+ANSI = (
+    "\x1b[31mred\x1b[0m\x1b]8;;javascript:pwned()\x07link\x1b]8;;\x07\x1b]0;pwned\x07\x1b[2J\x9b31m"
+)
 
 
 def markup(url: str) -> str:
@@ -24,7 +26,8 @@ def markup(url: str) -> str:
 <video src="{url}/video" autoplay></video><object data="{url}/object"></object>
 <math><mtext></table><mglyph><style><img src=x onerror=pwned()></style></mglyph></mtext></math>
 <details open ontoggle="pwned()">x</details></textarea></script></pre></title>"><i onclick=pwned()>
-</template><div data-panel data-fragment-url="{url}/fragment"><script data-panel-data>{{}}</script></div>
+</template><div data-panel data-fragment-url="{url}/fragment"><script data-panel-data>{{}}</script>
+</div>
 <div class="panel-slot" hx-get="{url}/slot" hx-trigger="load">x</div>
 
 [a](javascript:pwned()) [b](JaVa&#x0A;script:pwned()) [c](data:text/html,<script>pwned()</script>)
@@ -44,7 +47,7 @@ def lines(url: str) -> list[dict[str, Any]]:
         ("toolu_3", "Read", {"file_path": f"../../{short}/\x00etc/passwd"}),
         ("toolu_4", "Write", {"file_path": f"/{short}.md", "content": evil}),
         ("toolu_5", f"<script>pwned()</script>{INVISIBLE}", {}),
-        ("toolu_6/../../\"><script>pwned()</script>", "mcp__a__b", {"x": short}),
+        ('toolu_6/../../"><script>pwned()</script>', "mcp__a__b", {"x": short}),
         ("toolu_7", "Task", {"subagent_type": short, "description": short, "prompt": evil}),
     ]
     svg = f"<svg xmlns='http://www.w3.org/2000/svg' onload='pwned()'><image href='{url}/i'/></svg>"

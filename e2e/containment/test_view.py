@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Frame, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Dialog, Frame, Page, expect
 
 from e2e.exfiltration import hostile
 from e2e.exfiltration.ways.way import Way
@@ -20,9 +20,9 @@ REACHES = {
     "host-origin": "top.origin",
     "frame-element": "window.frameElement.ownerDocument",
     "ancestor-function": "top.fetch('/')",
-    "other-view": "top.frames[1].document.body.innerText",
-    "other-view-address": "top.frames[1].location.href",
-    "other-view-variable": "top.frames[1].mine",
+    "other-view": "other().document.body.innerText",
+    "other-view-address": "other().location.href",
+    "other-view-variable": "other().mine",
     "cookie": "real(Document.prototype, 'cookie').call(document)",
     "local-storage": "real(window, 'localStorage').call(window).length",
     "frame-cookie": "blank().contentDocument.cookie",
@@ -51,8 +51,6 @@ REACHES = {
     "full-screen": "document.documentElement.requestFullscreen()",
     "pointer-lock": "document.body.requestPointerLock()",
     "keyboard-lock": "navigator.keyboard.lock()",
-    "sound": "new Audio('data:audio/wav;base64,UklGRigAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZ"
-    "GF0YQQAAAAAAAAA').play()",
     "camera": "navigator.mediaDevices.getUserMedia({video: true})",
     "screen": "navigator.mediaDevices.getDisplayMedia()",
     "location": "new Promise((yes, no) => navigator.geolocation.getCurrentPosition(yes, no))",
@@ -71,6 +69,7 @@ _TRY = """
 const HOST = new URL(location.href).origin;
 const real = (owner, name) => Object.getOwnPropertyDescriptor(owner, name).get;
 const refuse = () => { throw new Error("refused"); };
+const other = () => [...Array(top.length).keys()].map((at) => top[at]).find((w) => w !== window);
 const blank = () => document.body.appendChild(document.createElement("iframe"));
 window.mine = "the first view's";
 const got = {};
@@ -80,7 +79,7 @@ await Promise.all(Object.entries($REACHES).map(async ([name, expression]) => {
     try {
         const element = document.createElement("script");
         element.textContent = `window.run = async () => (${expression})`;
-        Object.assign(window, { HOST, real, refuse, blank });
+        Object.assign(window, { HOST, real, refuse, blank, other });
         document.head.append(element);
         got[name] = String(await within(window.run()));
     } catch { /* as it should be */ }
@@ -144,22 +143,29 @@ def frame(page: Page, number: int) -> Frame:
 
 
 def of_frames(page: Page) -> list[str]:
-    """Addresses that are asked for by anything but the page itself, from now on."""
-    asked: list[str] = []
+    """Addresses that answered anything but the page itself, from now on. What the browser refuses
+    to ask for is a request for Playwright, but has no answer.
+    """
+    answered: list[str] = []
     page.on(
-        "request",
-        lambda request: asked.append(request.url) if request.frame != page.main_frame else None,
+        "response",
+        lambda answer: answered.append(answer.url) if answer.frame != page.main_frame else None,
     )
-    return asked
+    return answered
 
 
 def test_it_gets_nothing_that_is_not_its_own(page: Page, theatre: hostile.Theatre) -> None:
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def note(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", note)
     page.add_init_script("if (window === top) window.print = () => { window.printed = true; };")
     opened: list[Any] = []
     page.context.on("page", lambda page: opened.append(page))
-    asked = of_frames(page)
+    answered = of_frames(page)
     assert hostile.unfold(page, theatre.sessions[0]) == ["ready", "ready"]
     got = None
     for _ in range(100):
@@ -172,8 +178,8 @@ def test_it_gets_nothing_that_is_not_its_own(page: Page, theatre: hostile.Theatr
     assert opened == []
     assert page.evaluate("document.fullscreenElement") is None
     # Nothing but the two documents went through the network for a frame.
-    assert [url for url in asked if "/fragments/" not in url] == []
-    assert len([url for url in asked if "/fragments/" in url]) == 2
+    assert [url for url in answered if "/fragments/" not in url] == []
+    assert len([url for url in answered if "/fragments/" in url]) == 2
     # The page is as it was, and so is the other view.
     expect(page.locator("[data-panel-state=ready]")).to_have_count(2)
     assert frame(page, 1).evaluate("mine") == "the second view's"
@@ -191,13 +197,11 @@ def test_it_cannot_go_to_vitrines_own_pages(page: Page, theatre: hostile.Theatre
     expect(page.get_by_role("checkbox").first).to_be_checked()
 
 
-def test_it_cannot_show_vitrines_own_pages_in_a_frame(
-    page: Page, theatre: hostile.Theatre
-) -> None:
-    asked = of_frames(page)
+def test_it_cannot_show_vitrines_own_pages_in_a_frame(page: Page, theatre: hostile.Theatre) -> None:
+    answered = of_frames(page)
     assert hostile.unfold(page, theatre.sessions[2]) == ["ready", "ready"]
     page.wait_for_timeout(1000)
-    assert len(asked) == len(NESTS), asked  # its own documents
+    assert len(answered) == len(NESTS), answered  # its own documents
     for number in range(len(NESTS)):
         [child] = frame(page, number).child_frames
         assert not child.url.startswith(theatre.running.url)

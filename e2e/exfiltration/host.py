@@ -1,9 +1,9 @@
 """A host of our own without Vitrine's protections: what leaks there could leak."""
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
-import threading
 from urllib.parse import parse_qs, urlsplit
 
 from app.mcp_apps import csp

@@ -1,7 +1,7 @@
 """Every way is tried in one of three places; what the listeners then have heard."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext, Error
@@ -22,9 +22,11 @@ _LAST = 1.0  # seconds for what is sent while a page closes
 Heard = dict[str, set[str]]
 
 
-def unprotected(browser: Browser, ways: Sequence[Way], listeners: Listeners, how: str) -> Heard:
+def unprotected(
+    browser: Browser, ways: Sequence[Way], listeners: Listeners, how: str, due: Collection[str]
+) -> Heard:
     """On a host of ours without Vitrine's protections, but for the document's policy and the
-    sandbox where ``how`` is ``POLICY``.
+    sandbox where ``how`` is ``POLICY``. What is ``due`` to be heard is waited for.
     """
     listeners.forget()
     documents = {way.name: way.document(listeners.ports[way.name]) for way in ways}
@@ -36,31 +38,31 @@ def unprotected(browser: Browser, ways: Sequence[Way], listeners: Listeners, how
         for names in _cut(calm, _ON_A_PAGE):
             tab = context.new_page()
             tab.goto(base + page(how, names), wait_until="commit")
-            _listen(ways, names, listeners, how)
+            _listen(names, due, listeners, how)
             _close_all(context)
         for names in _cut(takes_the_tab, _TABS):
             for name in names:
                 context.new_page().goto(base + page(how, [name]), wait_until="commit")
-            _listen(ways, names, listeners, how)
+            _listen(names, due, listeners, how)
             _close_all(context)
         for name in pressed:
             tab = context.new_page()
             tab.goto(base + page(how, [name]))
             tab.wait_for_timeout(300)
             tab.mouse.click(200, 100)
-            _listen(ways, [name], listeners, how)
+            _listen([name], due, listeners, how)
             _close_all(context)
         time.sleep(_LAST)
         context.close()
     return listeners.heard()
 
 
-def _listen(ways: Sequence[Way], names: Sequence[str], listeners: Listeners, how: str) -> None:
+def _listen(names: Collection[str], due: Collection[str], listeners: Listeners, how: str) -> None:
     """For a while; longer, on a slow machine, where something is bound to come."""
-    due = {way.name for way in ways if way.name in names and not way.mute and how != POLICY}
+    missing = {name for name in names if name in due}
     end = time.monotonic() + _PATIENCE
     time.sleep(_AFTER if how == POLICY else _SOON)
-    while not due <= listeners.heard().keys() and time.monotonic() < end:
+    while not missing <= listeners.heard().keys() and time.monotonic() < end:
         time.sleep(0.1)
 
 

@@ -1,5 +1,5 @@
-"""The same ways in Firefox ESR, which knows no ``Connection-Allowlist``: nothing leaves as a request
-or a navigation; what is left is what docs/security.md names, and no more.
+"""The same ways in Firefox ESR, which knows no ``Connection-Allowlist``: nothing leaves as a
+request or a navigation; what is left is what docs/security.md names, and no more.
 """
 
 import sys
@@ -47,7 +47,8 @@ def listeners() -> Iterator[Listeners]:
 
 
 def test_without_protections_the_listeners_hear_it(firefox: Browser, listeners: Listeners) -> None:
-    heard = unprotected(firefox, [BY_NAME[name] for name in CONTROL], listeners, BARE)
+    ways = [BY_NAME[name] for name in CONTROL]
+    heard = unprotected(firefox, ways, listeners, BARE, CONTROL)
     assert set(heard) == set(CONTROL), heard
 
 

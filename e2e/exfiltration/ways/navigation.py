@@ -90,7 +90,7 @@ NAVIGATION = [
     _click("link-top", '<a id="x" href="$URL" target="_top">x</a>', alone=True),
     _click("link-blank", '<a id="x" href="$URL" target="_blank">x</a>', alone=True),
     _click("link-download", '<a id="x" href="$URL" download>x</a>'),
-    _click("link-ping", '<a id="x" href="#x" ping="$URL">x</a>', mute="only for http addresses"),
+    _click("link-ping", '<a id="x" href="#x" ping="$URL">x</a>'),
     _click("link-ping-away", '<a id="x" href="http://127.0.0.1:9/" ping="$URL">x</a>'),
     _click("area-click", '<map><area id="x" href="$URL"></map>'),
     _click("svg-link", '<svg><a id="x" href="$URL"><text y="9">x</text></a></svg>'),

@@ -36,7 +36,7 @@ REQUESTS = [
     ),
     Way("event-source", script="new EventSource('$URL');"),
     Way("websocket", script="new WebSocket('ws://$HOST/x?secret=1');"),
-    Way("websocket-stream", script="new WebSocketStream('ws://$HOST/x');", mute=_ABSENT),
+    Way("websocket-stream", script="new WebSocketStream('ws://$HOST/x');"),
     Way("webtransport", script="const w = new WebTransport('https://$HOST/x'); await w.ready;"),
     Way("dynamic-import", script="await import('$URL');"),
     Way("image-object", script="new Image().src = '$URL';"),
@@ -89,7 +89,6 @@ REQUESTS = [
         "payment-request",
         script="await new PaymentRequest([{supportedMethods: '$URL'}],"
         "{total: {label: 'x', amount: {currency: 'CHF', value: '1'}}}).canMakePayment();",
-        mute=_WITHOUT_HTTPS,
     ),
     Way(
         "federated-sign-in",
