@@ -69,11 +69,14 @@ $(STAMP):
 	@rm -f $(VENV)/.installed-* && touch $@
 
 browser:
-	@for name in chromium chromium-browser google-chrome; do \
-		if command -v $$name >/dev/null; then exit 0; fi; done; \
+	@missing=; \
+	for name in chromium chromium-browser google-chrome none; do command -v $$name >/dev/null && break; done; \
+	[ $$name != none ] || missing=chromium; \
+	command -v firefox-esr >/dev/null || command -v firefox >/dev/null || missing="$$missing firefox-esr"; \
+	[ -n "$$missing" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing Chromium for the browser tests"; \
-		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium >/dev/null; \
+		echo "Installing for the browser tests:" $$missing; \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends $$missing >/dev/null; \
 	else \
-		echo "The browser tests need Chromium, install it with: sudo apt-get install --no-install-recommends chromium" >&2; exit 1; \
+		echo "The browser tests need more, install it with: sudo apt-get install --no-install-recommends" $$missing >&2; exit 1; \
 	fi

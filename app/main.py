@@ -21,6 +21,7 @@ from app.vault import Vault
 from app.web import (
     account,
     api_tokens,
+    confinement,
     deletion,
     errors,
     grants,
@@ -51,6 +52,7 @@ from app.web.static_files import VersionedStatic
 
 _ROUTERS = (
     health.router,
+    confinement.router,
     auth_routes.router,
     sessions.router,
     transcript.router,

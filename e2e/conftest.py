@@ -1,11 +1,13 @@
-"""A real Chromium for every browser test: one process a run, a fresh profile a test."""
+"""Real browsers: Chromium for every test, Firefox ESR for the journeys that are to work there too.
+One process a run, a fresh profile a test.
+"""
 
 import os
 import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 import hatch_build
 from e2e.running import ROOT
@@ -14,6 +16,15 @@ NO_BROWSER = (
     "The browser tests need Chromium: run `apt-get install chromium`, "
     "or set VITRINE_TEST_CHROMIUM to its path."
 )
+NO_FIREFOX = (
+    "The Firefox tests need Firefox ESR: run `apt-get install firefox-esr`, "
+    "or set VITRINE_TEST_FIREFOX to its path."
+)
+# Playwright's own defaults turn preconnect off; on loopback Firefox gathers no candidates.
+_PREFS: dict[str, str | float | bool] = {
+    "network.http.speculative-parallel-limit": 20,
+    "media.peerconnection.ice.loopback": True,
+}
 _ARGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -35,19 +46,53 @@ def chromium_path() -> str:
     return found
 
 
+def firefox_path() -> str:
+    """The browser that ``VITRINE_TEST_FIREFOX`` names, else the first one on PATH."""
+    named = os.environ.get("VITRINE_TEST_FIREFOX", "")
+    found = shutil.which(named) if named else shutil.which("firefox-esr") or shutil.which("firefox")
+    if found is None:
+        pytest.fail(NO_FIREFOX, pytrace=False)
+    return found
+
+
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One headless Chromium. Its loop keeps running, so no asyncio test may follow in the same
-    process: pytest runs ``tests`` before ``e2e``.
+def playwright() -> Iterator[Playwright]:
+    """Its loop keeps running, so no asyncio test may follow in the same process: pytest runs
+    ``tests`` before ``e2e``.
     """
-    path = chromium_path()
     hatch_build.build(ROOT)  # the pages load the bundles, and a test is of what lies here now
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=list(_ARGS))
-        try:
-            yield chromium
-        finally:
-            chromium.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright: Playwright) -> Iterator[Browser]:
+    """One headless Chromium."""
+    chromium = playwright.chromium.launch(executable_path=chromium_path(), args=list(_ARGS))
+    try:
+        yield chromium
+    finally:
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def firefox(playwright: Playwright) -> Iterator[Browser]:
+    """One headless Firefox of the system's, in which nothing that could leak is held back."""
+    firefox = playwright.firefox.launch(
+        channel="moz-firefox", executable_path=firefox_path(), firefox_user_prefs=_PREFS
+    )
+    try:
+        yield firefox
+    finally:
+        firefox.close()
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: Browser) -> Browser:
+    """The browser that a test gets which says nothing of it. A module that is to run in both gives
+    this name to a fixture of its own.
+    """
+    return chromium
 
 
 @pytest.fixture

@@ -15,8 +15,15 @@ AGENTS = ("Claude Code", "Codex")
 MESSAGE_FROM = "[MCP App message from demo/show_capacity]"
 
 
+@pytest.fixture(scope="module", params=["chromium", "firefox"])
+def browser(request: pytest.FixtureRequest) -> Browser:
+    browser: Browser = request.getfixturevalue(request.param)
+    return browser
+
+
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def demo(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One for each browser: its link works once."""
     with vitrine("demo", tmp_path_factory.mktemp("demo")) as running:
         yield running
 
@@ -136,7 +143,7 @@ def test_the_audit_page_tells_of_the_link_that_was_not_opened(
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_nothing_goes_wrong_in_the_page(demo: Running, browser: Browser, agent: str) -> None:
+def test_nothing_goes_wrong_in_the_page(browser: Browser, agent: str, tmp_path: Path) -> None:
     """No script error and no policy violation of the host page itself, start to end."""
     context = browser.new_context()
     page = context.new_page()
@@ -146,7 +153,7 @@ def test_nothing_goes_wrong_in_the_page(demo: Running, browser: Browser, agent: 
         "console",
         lambda message: problems.append(message.text) if message.type == "error" else None,
     )
-    with vitrine("demo", demo.data_dir.parent / f"clean {agent}") as running:
+    with vitrine("demo", tmp_path) as running:
         sign_in(page, running)
         session_of(page, agent).get_by_role("link").click()
         expect(view(page).locator("#plan")).to_be_visible()

@@ -1,4 +1,4 @@
-"""What a panel’s lazy frame is filled with: the view and the host’s chrome, or why there is none."""
+"""What a panel's lazy frame is filled with: the view and the host's chrome, or why not."""
 
 import json
 

@@ -29,9 +29,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def outside(browser: Browser) -> Iterator[Outside]:
+def outside(chromium: Browser) -> Iterator[Outside]:
     """What the servers and views would fetch from elsewhere."""
-    with Outside(film(browser)) as stand_in:
+    with Outside(film(chromium)) as stand_in:
         yield stand_in
 
 

@@ -137,7 +137,9 @@ class App:
 
         def note(request: Request) -> None:
             if request.url.partition("?")[0].endswith("/rpc"):
-                asked = request.post_data_json or {}
+                asked = request.post_data_json
+                if asked is None:  # Firefox tells no body of what a page sends as it goes
+                    return
                 name = asked["params"].get("name") if asked["method"] == "tools/call" else None
                 self.seen.asked[self.official.name].add(name or asked["method"])
 

@@ -15,6 +15,10 @@ COHORTS = "get-cohort-data"
 
 @pytest.mark.official("budget-allocator")
 def test_budget_allocator_allocates_compares_and_says_when_it_is_over(app: App) -> None:
+    allocate(app)
+
+
+def allocate(app: App) -> None:
     view = app.open()
     status = view.locator("#status-bar")
     expect(status).to_contain_text("Allocated: $100,000 / $100,000")

@@ -5,6 +5,7 @@ import { Live } from "./live/live.js";
 import { Rows } from "./live/rows.js";
 import { watchActivity } from "./live/activity.js";
 import { watchSessions } from "./live/session_list.js";
+import { watchConfinement } from "./broker/confinement.js";
 import { disposeRemoved, mountPanels, panelOf, panelsIn } from "./broker/panel.js";
 import { reloadSlot } from "./broker/reload.js";
 
@@ -26,6 +27,7 @@ const transcript = document.querySelector(".transcript[data-entries-url]");
 if (transcript !== null) new Rows(transcript, live);
 if (document.querySelector("[data-session-list]") !== null) watchSessions(live);
 watchActivity(live);
+watchConfinement();
 
 // htmx is about to replace what holds running views: they end by themselves first, then the same
 // swap is done again.

@@ -35,7 +35,7 @@ _READABLE: Final = re.compile(
 _DOABLE: Final = re.compile(
     "|".join(
         (
-            rf"{_CALL}/(?:rpc|cancel|message)",
+            rf"{_CALL}/(?:rpc|cancel|message|seen)",
             r"/settings/account/(?:password|sign-out-others)",
             r"/sign-out",
         )

@@ -113,7 +113,8 @@ def test_at_another_address_viewers_call_nothing_yet(site: Site) -> None:
     let_viewers_call(site, True)
     with site.database.session() as db:
         server = db.exec(select(tables.Server)).one()
-    form = {"key": switch_key(server), "url": "http://127.0.0.1:1/x", "transport": server.transport}
+    url = "http://127.0.0.1:1/x"
+    form = {"key": switch_key(server), "url": url, "transport": server.transport, "private": "on"}
     site.client.post(f"/settings/servers/{server.id}", data=form, headers=ORIGIN)
     with site.database.session() as db:
         moved = db.exec(select(tables.Server)).one()
