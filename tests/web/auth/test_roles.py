@@ -32,6 +32,8 @@ MAY = {
     ("POST", f"{CALL}/rpc"),
     ("POST", f"{CALL}/cancel"),
     ("POST", f"{CALL}/message"),
+    ("POST", f"{CALL}/seen"),
+    ("GET", "/fragments/confinement"),
     ("GET", "/fragments/{token}"),
     ("GET", "/events"),
     ("GET", "/outbox"),
