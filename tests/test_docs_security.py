@@ -22,7 +22,7 @@ def rows() -> dict[int, str]:
 
 
 @cache
-def tests_in(path: str) -> set[str]:
+def functions_in(path: str) -> set[str]:
     tree = ast.parse((ROOT / path).read_text())
     kinds = ast.FunctionDef | ast.AsyncFunctionDef
     return {node.name for node in tree.body if isinstance(node, kinds)}
@@ -37,4 +37,4 @@ def test_every_row_names_tests_that_are_there() -> None:
         named = _TEST.findall(row)
         assert named, f"attack {number} has no test"
         for path, name in named:
-            assert name in tests_in(path), f"attack {number}: {path} has no {name}"
+            assert name in functions_in(path), f"attack {number}: {path} has no {name}"
