@@ -3,7 +3,6 @@ time, and the end of a view's process.
 """
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -75,8 +74,8 @@ def unfold(tab: Tab, url: str) -> None:
 
 
 @pytest.fixture
-def browser_folder(tmp_path: Path) -> Iterator[Path]:
-    yield tmp_path / "browser"
+def browser_folder(tmp_path: Path) -> Path:
+    return tmp_path / "browser"
 
 
 def test_nothing_is_connected_or_looked_up_ahead_of_time(

@@ -29,8 +29,8 @@ _HARNESS = """<script>(() => {
 @dataclass(frozen=True)
 class Way:
     """``html`` and ``script`` hold ``$URL`` (with a secret in it), ``$HOST`` and ``$PORT`` of the
-    listener. ``alone``: where nothing stops it, it takes the whole tab. ``deadly``: under Vitrine it
-    costs the process its life, in which other views live too. ``pressed``: a person presses into
+    listener. ``alone``: where nothing stops it, it takes the whole tab. ``deadly``: under Vitrine
+    it costs the process its life, in which other views live too. ``pressed``: a person presses into
     the view. ``mute``: why no listener ever hears it, even with no protection at all; such a way
     counts for nothing.
     """
