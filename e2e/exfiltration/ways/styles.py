@@ -53,7 +53,8 @@ STYLES = [
     ),
     Way(
         "css-font-face",
-        f"<style>@font-face {{ font-family: f; src: url($URL) }} #x {{ font-family: f }}</style>{_BLOCK}",
+        "<style>@font-face { font-family: f; src: url($URL) } #x { font-family: f }</style>"
+        + _BLOCK,
     ),
     Way(
         "css-font-range",
