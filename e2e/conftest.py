@@ -35,6 +35,20 @@ _ARGS = (
 )
 
 
+# Servers and the table of what was seen are kept for a run of the folder, in one process.
+_TOGETHER = {"official"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of several processes one takes a whole module (``--dist loadgroup``): so modules keep their
+    own fixtures.
+    """
+    for item in items:
+        folder, *rest = item.path.relative_to(ROOT / "e2e").parts
+        group = folder if folder in _TOGETHER else "/".join([folder, *rest])
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 def chromium_path() -> str:
     """The browser that ``VITRINE_TEST_CHROMIUM`` names, else the first one on PATH."""
     named = os.environ.get("VITRINE_TEST_CHROMIUM", "")

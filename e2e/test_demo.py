@@ -161,6 +161,7 @@ def test_nothing_goes_wrong_in_the_page(browser: Browser, agent: str, tmp_path: 
     assert problems == []
 
 
+@pytest.mark.usefixtures("signed_in")
 def test_the_sign_in_link_works_once(demo: Running, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()

@@ -68,6 +68,7 @@ def test_a_password_from_the_link_to_the_next_start(browser: Browser, with_sessi
         assert running.link == ""
         assert "/sign-in/" not in "".join(running.output)
         refused = other.goto(f"{running.url}/settings/servers?name=weather")
+        other.bring_to_front()
         assert refused is not None
         assert refused.status == 401
         expect(other.get_by_label("Password")).to_be_focused()

@@ -53,7 +53,7 @@ def press_every_button(framework: str, app: App) -> None:
     expect(dialog).to_contain_text(LINK)
     with app.page.expect_popup() as opened:
         dialog.get_by_role("button", name="Open link").click()
-    assert opened.value.url == LINK
+    opened.value.wait_for_url(LINK)
     assert opened.value.evaluate("window.opener") is None
     opened.value.close()
     app.page.context.unroute(f"{LINK}**")

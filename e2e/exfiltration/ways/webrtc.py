@@ -56,9 +56,7 @@ WEBRTC = [
     Way(
         "webrtc-data-child",
         script="const f = document.createElement('iframe'); f.src = 'data:text/html,' +"
-        "encodeURIComponent(`<script>(async () => { "
-        + _talk("RTCPeerConnection", _UDP)
-        + " })()</scr`"
-        " + `ipt>`); document.body.append(f);",
+        f"encodeURIComponent(`<script>(async () => {{ {_talk('RTCPeerConnection', _UDP)} }})()`"
+        " + `</scr` + `ipt>`); document.body.append(f);",
     ),
 ]
