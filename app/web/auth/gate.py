@@ -27,16 +27,19 @@ def _state(connection: HTTPConnection, path: str) -> dict[str, object]:
     if path == "/healthz":
         return nobody
     vouched = proxy.vouched_name(connection.scope, settings)
-    found = None
+    found: tuple[tables.LoginSession, Person] | None = None
+    begins = False
     # The proxy's word comes first: a cookie may be left from somebody else at this browser.
     if vouched is not None:
         with database.session() as db:
-            found = proxy.sign_in(db, vouched, settings)
+            login, person, begins = proxy.sign_in(db, vouched, settings)
+            found = login, person
     elif token is not None:
         with database.session() as db:
             found = logins.find(db, token)
     if found is not None:
-        return {"login": found[0], "person": found[1], "by_proxy": vouched is not None}
+        by_proxy = vouched is not None
+        return {"login": found[0], "person": found[1], "by_proxy": by_proxy, "begins": begins}
     names = users.names_with_password(database)
     # A form without a name means "operator": no stranger is told what somebody else is called.
     return nobody | {"password_exists": bool(names), "ask_name": names != [users.OPERATOR]}
@@ -45,9 +48,9 @@ def _state(connection: HTTPConnection, path: str) -> dict[str, object]:
 class SignInGate:
     """Answers 401 before a route, its parameters or its body are looked at. Where somebody is
     signed in, ``scope["state"]`` holds their ``LoginSession`` as ``login``, the ``Person`` as
-    ``person`` and, as ``by_proxy``, whether a reverse proxy vouches for them; where nobody is,
-    ``password_exists`` and ``ask_name`` say which way in the sign-in page shows. A request with
-    an API token has passed ``app.web.api.gate`` and is left alone.
+    ``person``, as ``by_proxy`` whether a reverse proxy vouches for them, and as ``begins`` whether
+    that is new; where nobody is, ``password_exists`` and ``ask_name`` say which way in the sign-in
+    page shows. A request with an API token has passed ``app.web.api.gate`` and is left alone.
     """
 
     def __init__(self, app: ASGIApp) -> None:

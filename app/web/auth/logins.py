@@ -50,9 +50,10 @@ def find(db: Session, token: str) -> tuple[tables.LoginSession, Person] | None:
     return (found[0], Person.of(found[1])) if found else None
 
 
-def of_proxy(db: Session, user_id: str, *, days: int) -> tables.LoginSession:
+def of_proxy(db: Session, user_id: str, *, days: int) -> tuple[tables.LoginSession, bool]:
     """The sign-in of somebody whom the reverse proxy vouches for at every request: one for all
     their browsers, so that what is bound to a sign-in (tickets, streams) works without a cookie.
+    And whether it begins, or begins anew, with this request.
     """
     row = tables.LoginSession
     # No token has this hash: it is no 64 hexadecimal digits, so no cookie can name it.
@@ -66,12 +67,13 @@ def of_proxy(db: Session, user_id: str, *, days: int) -> tables.LoginSession:
         except IntegrityError:  # another request was first
             found = db.exec(select(row).where(col(row.token_hash) == key)).one()
         else:
-            return new
+            return new, True
     # Not at every request: reading must not write.
+    has_ended = found.expires_at < moment
     if found.expires_at < moment + timedelta(days=days) / 2:
         found.expires_at = moment + timedelta(days=days)
         db.add(found)
-    return found
+    return found, has_ended
 
 
 def is_open(db: Session, login_id: str) -> bool:

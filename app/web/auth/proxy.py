@@ -5,7 +5,7 @@ forwarded headers are believed, it is what a header says. ``SocketPeer`` keeps t
 """
 
 from ipaddress import IPv6Address, ip_address
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlmodel import Session
 from starlette.datastructures import Headers
@@ -33,6 +33,14 @@ class SocketPeer:
             client = scope.get("client")
             scope[_PEER] = client[0] if client else None
         await self.app(scope, receive, send)
+
+
+class SignedIn(NamedTuple):
+    """``begins``: with this request, and not with an earlier one."""
+
+    login: tables.LoginSession
+    person: Person
+    begins: bool
 
 
 def vouched_name(scope: Scope, settings: Settings) -> str | None:
@@ -63,7 +71,7 @@ def _is_proxy(scope: Scope, settings: Settings) -> bool:
     return any(peer in network for network in settings.proxy_networks)
 
 
-def sign_in(db: Session, name: str, settings: Settings) -> tuple[tables.LoginSession, Person]:
+def sign_in(db: Session, name: str, settings: Settings) -> SignedIn:
     """Raises ``VitrineError`` 403 for somebody who is nobody here."""
     user = users.find(db, name)
     if user is None and name == users.OPERATOR:
@@ -80,4 +88,5 @@ def sign_in(db: Session, name: str, settings: Settings) -> tuple[tables.LoginSes
             f"The reverse proxy signed you in as {name}, who is not known here. An operator can "
             "add that name under Settings, People, or with vitrine user add.",
         )
-    return logins.of_proxy(db, user.id, days=settings.login_days), Person.of(user)
+    login, begins = logins.of_proxy(db, user.id, days=settings.login_days)
+    return SignedIn(login, Person.of(user), begins)

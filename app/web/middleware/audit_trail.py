@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from time import perf_counter
 from typing import Any, Final
 
@@ -103,6 +104,9 @@ class AuditTrail:
             outcome = AuditOutcome.ERROR
             raise
         finally:
+            log = audit_log_of(Request(scope))
+            if scope.get("state", {}).get("begins"):
+                await log.record(_begun(scope, at))
             told = _told_of(scope)
             if told is not None:
                 state: dict[str, Any] = scope["state"]
@@ -114,11 +118,23 @@ class AuditTrail:
                     request_bytes=size,
                     at=at,
                 )
-                log = audit_log_of(Request(scope))
                 if outcome == AuditOutcome.CANCELLED:
                     log.add(event)
                 else:
                     await log.record(event)
+
+
+def _begun(scope: Scope, at: datetime) -> Event:
+    """Somebody whom the reverse proxy vouches for came for the first time, or after long."""
+    login: tables.LoginSession = scope["state"]["login"]
+    return Event(
+        AuditKind.SIGN_IN,
+        AuditOutcome.OK,
+        person_id=login.user_id,
+        login_id=login.id,
+        about="by the reverse proxy",
+        at=at,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,16 @@ def test_the_proxy_signs_in_whom_it_names(connect: Connect, database: Database) 
     assert who(browser) == 401
 
 
+def test_the_audit_trail_tells_of_it_once(connect: Connect, database: Database) -> None:
+    browser = connect()
+    for _ in range(3):
+        who(browser, "anna")
+    with database.session() as db:
+        (event,) = db.exec(select(tables.AuditEvent)).all()
+    assert (event.kind, event.person, event.about) == ("sign_in", "anna", "by the reverse proxy")
+    assert event.count == 1
+
+
 @pytest.mark.parametrize("peer", ["10.0.0.2", "::ffff:10.0.0.2", "fd00::1"])
 def test_its_networks_are_believed(connect: Connect, peer: str) -> None:
     assert who(connect(peer), "anna") == "anna"
