@@ -159,7 +159,7 @@ def addresses(db: Session, names: Collection[str]) -> dict[str, list[tables.Sess
     """What sessions' configurations say of each of ``names``, newest first; each URL once."""
     table = tables.SessionServer
     found: dict[str, list[tables.SessionServer]] = {}
-    ordered = sorted(names)
+    ordered = sorted({storable(name) for name in names})
     for start in range(0, len(ordered), 500):
         rows = db.execute(
             select(table)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Final
@@ -80,6 +80,18 @@ async def filling(database: Database) -> AsyncIterator[None]:
         await task
 
 
+async def _to_its_end(work: Callable[[], int]) -> int:
+    """What ``work`` gives, in a thread. Whoever is cancelled waits for the thread all the same: it
+    holds a connection of the database, which is closed next.
+    """
+    running = asyncio.ensure_future(run_in_threadpool(work))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait({running})
+        raise
+
+
 @asynccontextmanager
 async def forgetting(database: Database, audit_days: int) -> AsyncIterator[None]:
     """Deletes what the audit trail need not hold any more; 0 days keep everything."""
@@ -91,7 +103,7 @@ async def forgetting(database: Database, audit_days: int) -> AsyncIterator[None]
     async def forget() -> None:
         while True:
             # In short transactions, with a pause between: others write too.
-            more = await run_in_threadpool(some) == _AT_A_TIME
+            more = await _to_its_end(some) == _AT_A_TIME
             await asyncio.sleep(_PAUSE_SECONDS if more else _FORGET_SECONDS)
 
     if not audit_days:
