@@ -13,6 +13,12 @@ from ipaddress import AddressValueError, IPv4Address
 from typing import Any, Final
 
 MAX_ENTRIES: Final = 32
+# Services of a cloud's own machine outside the link-local range, as in app.egress.
+_METADATA: Final = {
+    IPv4Address("100.100.100.200"),  # Alibaba
+    IPv4Address("168.63.129.16"),  # Azure
+    IPv4Address("192.0.0.192"),  # Oracle
+}
 SANDBOX: Final = "allow-scripts allow-forms"
 
 _WEB = ("http", "https")
@@ -138,7 +144,12 @@ def _host_problem(host: str, *, private_hosts: bool) -> str:
             address = IPv4Address(host)
         except AddressValueError:
             return "the address is not in plain dotted form"
-        if address.is_link_local or address.is_multicast or address.is_unspecified:
+        if (
+            address in _METADATA
+            or address.is_link_local
+            or address.is_multicast
+            or address.is_unspecified
+        ):
             return "the address is never granted"
         if not address.is_global and not private_hosts:
             return "the address is private"

@@ -214,6 +214,9 @@ def test_private_hosts_are_granted_only_to_a_private_server(entry: str) -> None:
     "entry",
     [
         "http://169.254.169.254",
+        "http://100.100.100.200",
+        "http://168.63.129.16",
+        "http://192.0.0.192",
         "http://0.0.0.0",
         "http://224.0.0.1",
         "http://2130706433",
