@@ -39,6 +39,7 @@ _ARGS = (
 _TOGETHER = {"official"}
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the marks in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of several processes one takes a whole module (``--dist loadgroup``): so modules keep their
     own fixtures.

@@ -80,7 +80,7 @@ def test_a_password_from_the_link_to_the_next_start(browser: Browser, with_sessi
         other.keyboard.press("Enter")
         # Where they wanted to go, with the form filled in and ready for the address.
         expect(other.get_by_label("Name in the session")).to_have_value("weather")
-        expect(other.get_by_label("Address")).to_be_focused()
+        expect(other.get_by_label("Address", exact=True)).to_be_focused()
     first.context.close()
     other.context.close()
 
@@ -97,7 +97,7 @@ def test_a_seen_name_gets_an_address_another_one_and_goes(page: Page, with_sessi
         expect(seen).to_contain_text("recorded as mcp__plans__compare")
         tab_to(page.get_by_role("link", name="Add plans"))
         page.keyboard.press("Enter")
-        expect(page.get_by_label("Address")).to_be_focused()
+        expect(page.get_by_label("Address", exact=True)).to_be_focused()
         page.keyboard.type("https://mcp.example/mcp?key=hunter2")
         page.keyboard.press("Enter")
         expect(page.get_by_role("status")).to_contain_text("Added.")
@@ -112,7 +112,7 @@ def test_a_seen_name_gets_an_address_another_one_and_goes(page: Page, with_sessi
         page.keyboard.press("Enter")
         expect(page.get_by_role("status")).to_contain_text("Saved.")
         expect(page.get_by_role("checkbox", name="Views may call tools")).to_be_checked()
-        tab_to(page.get_by_label("Address"))
+        tab_to(page.get_by_label("Address", exact=True))
         page.keyboard.type("https://mcp.example/elsewhere")
         page.keyboard.press("Enter")
         expect(page.get_by_role("status")).to_contain_text("views stay off")
@@ -128,17 +128,18 @@ def test_a_seen_name_gets_an_address_another_one_and_goes(page: Page, with_sessi
 
 
 def test_a_second_person_comes_in_and_sees_what_a_viewer_sees(
-    browser: Browser, with_session: Path
+    chromium: Browser, with_session: Path
 ) -> None:
+    # Two people at once: Firefox shows the focus of the window in front alone.
     with vitrine("serve", with_session) as running:
-        mine = browser.new_context().new_page()
+        mine = chromium.new_context().new_page()
         sign_in(mine, running)
         mine.goto(f"{running.url}/settings/people")
         tab_to(mine.get_by_label("Name"))
         mine.keyboard.type("anna")
         mine.keyboard.press("Enter")
         link = mine.locator("#new-link").inner_text()
-        hers = browser.new_context().new_page()
+        hers = chromium.new_context().new_page()
         hers.goto(link)
         expect(hers.get_by_role("link", name="Plan.")).to_be_visible()
         hers.get_by_role("link", name="Plan.").click()
@@ -175,7 +176,7 @@ def test_the_two_switches(page: Page, with_session: Path) -> None:
     with vitrine("serve", with_session) as running:
         open_servers(page, running)
         page.get_by_label("Name in the session").fill("plans")
-        page.get_by_label("Address").fill("https://mcp.example/mcp")
+        page.get_by_label("Address", exact=True).fill("https://mcp.example/mcp")
         page.keyboard.press("Enter")
         expect(page.get_by_role("status")).to_contain_text("Added.")
         page.goto(f"{running.url}/settings/mcp-apps")

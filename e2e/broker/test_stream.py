@@ -138,6 +138,7 @@ def test_a_closed_view_takes_its_calls_back(host: Host, slow: Slow) -> None:
     with host.page.expect_request("**/cancel"):
         frame.evaluate("say({method: 'ui/notifications/request-teardown'})")
     expect(host.iframe()).to_have_count(0)
+    host.wait(lambda: host.site.cancelled())
     assert host.site.cancelled() == [slow.bodies[0]["call"]]
     slow.release.release()
 
