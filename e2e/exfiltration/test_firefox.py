@@ -20,7 +20,8 @@ NAMED = {
     "webrtc-srcdoc": {UDP},
     "webrtc-srcdoc-turn": {CONNECTED, BYTES},
 } | {way.name: {CONNECTED} for way in ALL if way.pressed}
-# Enough to see that the listeners hear this browser.
+# Enough to see that the listeners hear this browser. Not what it does when it has nothing else to
+# do (prefetch): on a busy machine that may be never.
 CONTROL = [
     "img",
     "fetch",
@@ -31,7 +32,6 @@ CONTROL = [
     "meta-refresh",
     "form-get",
     "link-click",
-    "link-prefetch",
     "link-preconnect",
     "webrtc-stun",
     "webrtc-turn",
