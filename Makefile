@@ -19,7 +19,7 @@ run: setup ## Start Vitrine with its demo; prints a sign-in link (data in ./var)
 
 test: lint browser ## Lint, type check, unit tests, browser tests
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 tests
-	@$(BIN)/python -m pytest -n auto --maxprocesses 2 --dist loadgroup e2e
+	@$(BIN)/python -m pytest -n auto --maxprocesses 2 e2e
 
 lint: setup ## Ruff and strict mypy
 	@$(BIN)/python -m ruff check .

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 import hatch_build
 from e2e.running import ROOT
@@ -35,19 +37,21 @@ _ARGS = (
 )
 
 
-# Servers and the table of what was seen are kept for a run of the folder, in one process.
-_TOGETHER = {"official"}
+class _ByModule(LoadFileScheduling):  # type: ignore[misc] # xdist has no types
+    """Of several processes one takes a whole module, so that modules keep their own fixtures; and
+    the official servers whole, for they and the table of what was seen are kept for their folder.
 
-
-@pytest.hookimpl(tryfirst=True)  # xdist reads the marks in the same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of several processes one takes a whole module (``--dist loadgroup``): so modules keep their
-    own fixtures.
+    Not xdist's marks for groups: they write a test's name anew, which pytest 9.2 does not read.
     """
-    for item in items:
-        folder, *rest = item.path.relative_to(ROOT / "e2e").parts
-        group = folder if folder in _TOGETHER else "/".join([folder, *rest])
-        item.add_marker(pytest.mark.xdist_group(group))
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = super()._split_scope(nodeid)
+        return "e2e/official" if module.startswith("e2e/official/") else module
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> _ByModule:
+    return _ByModule(config, log)
 
 
 def chromium_path() -> str:

@@ -86,9 +86,7 @@ def app(request: pytest.FixtureRequest, stage: Stage, pdf_file: Path) -> Iterato
 
 
 def _whole(config: pytest.Config) -> bool:
-    """Whether all of this folder runs, and in this process: of several, each sees its part."""
-    if hasattr(config, "workerinput"):
-        return False
+    """Whether all of this folder runs."""
     parts = [Path(arg.partition("::")[0]).resolve() for arg in config.args]
     chosen = config.option.keyword or config.option.markexpr
     return not chosen and any(FOLDER.is_relative_to(part) for part in parts)
